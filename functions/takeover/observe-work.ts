@@ -47,7 +47,7 @@ export async function observeWork(
   const made = await readMade(looking, takeover, work);
   const claims = isUndoing(work) ? await memberClaims(looking, takeover, work) : [];
   const alarms = await readAlarms(looking, seen);
-  const comparison = await compare(looking, { takeover, work, ...seen, ...made });
+  const comparison = await compare(looking, { ...seen, ...made, takeover, work });
   return { ...made, memberClaims: claims, alarms, comparison };
 }
 

@@ -1,0 +1,184 @@
+// A confirmed plan on a real etcd 3.3.27 with leases, thousands of keys and a writer that keeps its
+// connection: rolled back from amid the way it serves as before; carried out, not a single
+// acknowledged write is lost, also one that somebody forced through in between.
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { LEGACY_ETCDS } from '../../../shared/api/takeover.ts';
+import { openEtcdAdmin } from '../../../shared/etcd/admin.ts';
+import { CLAIMS, PODS, SERVICES } from '../../../shared/stateful/parts.ts';
+import { DEPLOYMENTS, namespace, TakeoverPlace } from './takeover-place.ts';
+import { base64, post, put, Writer } from './writer.ts';
+
+const LONG_MS = 300_000;
+const KEYS = 2_400;
+const KEYS_PER_TXN = 100;
+const NEW = { namespace, name: 'old-2' };
+
+let place: TakeoverPlace;
+let writer: Writer;
+
+const oldUrl = (at = 0): string => `http://${place.members[at]?.ip ?? ''}:2379`;
+
+beforeAll(async () => {
+  place = await TakeoverPlace.start();
+  await fill(oldUrl());
+  writer = new Writer(place.etcd.kube, { namespace, name: 'old-client' });
+  writer.start();
+}, LONG_MS);
+
+afterAll(async () => {
+  await writer?.stop();
+  await place?.stop();
+});
+
+afterEach(() => {
+  const [error] = [...place.backups.errors.splice(0), ...place.restores.errors.splice(0)];
+  if (error !== undefined) throw error;
+});
+
+/** Some are written twice, some are deleted, and some have a lease. */
+async function fill(url: string): Promise<void> {
+  await post(url, '/v3beta/lease/grant', { TTL: '3600', ID: '4711' });
+  for (let first = 0; first < KEYS; first += KEYS_PER_TXN) {
+    const success = Array.from({ length: KEYS_PER_TXN }, (_, at) => ({
+      request_put: {
+        key: base64(`key/${first + at}`),
+        value: base64(`value of ${first + at}`),
+        ...((first + at) % 10 === 0 ? { lease: '4711' } : {}),
+      },
+    }));
+    await post(url, '/v3beta/kv/txn', { success });
+  }
+  for (let at = 0; at < KEYS; at += 50) await put(url, `key/${at}`, `once more ${at}`);
+  await post(url, '/v3beta/kv/deleterange', { key: base64('key/1') });
+}
+
+const stepsOf = async (name: string): Promise<readonly string[]> =>
+  ((await place.status(name)).steps ?? []).map((one) => one.name);
+
+const isAt = (step: string) => (status: { readonly steps?: readonly { name: string }[] }) =>
+  status.steps?.at(-1)?.name === step;
+
+const replicasOf = async (): Promise<number> => {
+  const found = await place.etcd.kube.get(DEPLOYMENTS, { namespace, name: 'etcd-operator' });
+  return Number(Object(found?.['spec']).replicas);
+};
+
+const writesOf = (): number => writer.written.length;
+const untilMore = async (): Promise<void> => {
+  const before = writesOf();
+  await expect.poll(writesOf, { timeout: 30_000 }).toBeGreaterThan(before + 3);
+};
+
+test('rolled back from amid the way, the old cluster serves as before', { timeout: LONG_MS }, async () => {
+  const { kube } = place.etcd;
+  const before = await kube.get(SERVICES, { namespace, name: 'old-client' });
+  const pods = await place.found('pods', '');
+  await untilMore();
+  place.restores.isHeld = true;
+  await place.confirm('back');
+  await place.wakeUntil('back', 'it to be restored', isAt('MakeCluster'));
+  await place.wakeUntil('back', 'a pod to restore it', async () =>
+    (await place.restores.all(namespace)).length > 0,
+  );
+  const stopped = writesOf();
+  expect(await replicasOf()).toBe(0);
+  await expect(put(oldUrl(1), 'forced', 'x')).rejects.toThrow('corrupt cluster');
+  await place.edit('back', { rollback: true });
+  await place.wakeUntil('back', 'it to be rolled back', ({ phase }) => phase === 'RolledBack');
+  place.restores.isHeld = false;
+  await untilMore();
+  expect(writesOf()).toBeGreaterThan(stopped);
+  expect(await replicasOf()).toBe(1);
+  const after = await kube.get(SERVICES, { namespace, name: 'old-client' });
+  expect(after?.metadata.resourceVersion).toBe(before?.metadata.resourceVersion);
+  expect(await place.found('etcdclusters')).toEqual([]);
+  expect(await place.found('etcdbackups')).toEqual([]);
+  expect(await place.found('etcdrestores')).toEqual([]);
+  await expect
+    .poll(() => place.found('persistentvolumeclaims', ''), { timeout: 30_000 })
+    .toEqual(['old-b', 'old-c']);
+  await expect.poll(() => place.found('pods', ''), { timeout: 30_000 }).toEqual(pods);
+});
+
+interface Pair {
+  readonly value: string;
+  readonly revisions: string;
+}
+
+async function allOf(url: string, root: string): Promise<ReadonlyMap<string, Pair>> {
+  const all = new Map<string, Pair>();
+  const range = { key: base64('\0'), range_end: base64('\0') };
+  const { kvs = [] } = Object(await post(url, `${root}/kv/range`, range)) as {
+    kvs?: readonly Record<string, string>[];
+  };
+  for (const { key = '', value = '', lease = '', ...rest } of kvs) {
+    const revisions = `${rest['create_revision']} ${rest['mod_revision']} ${lease}`;
+    all.set(Buffer.from(key, 'base64').toString(), { value, revisions });
+  }
+  return all;
+}
+
+async function urlOfNew(): Promise<string> {
+  const [pod] = await place.etcd.pods(NEW);
+  return `http://${String(Object(pod?.['status']).podIP)}:2379`;
+}
+
+test('carried out, no acknowledged write is lost, and what was left is let go', { timeout: LONG_MS }, async () => {
+  const { kube } = place.etcd;
+  place.restores.isHeld = true;
+  const id = await place.confirm('over');
+  await place.wakeUntil('over', 'it to be restored', isAt('MakeCluster'));
+  // Somebody ends the alarm and writes, behind the back of the takeover.
+  const old = openEtcdAdmin({ endpoints: [oldUrl()] });
+  for (const { memberId } of await old.alarms.list()) {
+    await old.alarms.disarm({ memberId, type: 'CORRUPT' });
+  }
+  await old.keys.put('late', 'written after the freeze');
+  await old.close();
+  await place.wakeUntil('over', 'another attempt', ({ work }) => work?.attempt === 2);
+  place.restores.isHeld = false;
+  await place.restartTakeover();
+  await place.wakeUntil('over', 'it to be done', ({ phase }) => phase === 'Done');
+  const { plan, work, steps = [], conditions } = await place.status('over');
+  expect([plan?.id, work?.plan]).toEqual([id, id]);
+  expect(steps.map(({ name }) => name)).toEqual([
+    'StopOperator',
+    'FreezeWriters',
+    'Snapshot',
+    'MakeCluster',
+    'Compare',
+    'SwitchService',
+    'OrphanClaims',
+    'DeleteLegacy',
+  ]);
+  expect(conditions?.find(({ type }) => type === 'Complete')).toMatchObject({
+    status: 'True',
+    reason: 'TakenOver',
+  });
+  await untilMore();
+  await writer.stop();
+  const [was, is] = [await allOf(oldUrl(), '/v3beta'), await allOf(await urlOfNew(), '/v3')];
+  expect(was.size).toBeGreaterThan(KEYS);
+  expect(work?.compared?.keys).toBe(was.size);
+  for (const [key, pair] of was) expect([key, is.get(key)]).toEqual([key, pair]);
+  expect(is.has('late')).toBe(true);
+  expect(is.has('key/1')).toBe(false);
+  const lost = writer.written.filter(({ key }) => !is.has(key));
+  expect(lost).toEqual([]);
+  const urls = new Set(place.members.map((_, at) => oldUrl(at)));
+  const lastOld = writer.written.findLastIndex(({ url }) => urls.has(url));
+  const [last, next] = [writer.written[lastOld], writer.written[lastOld + 1]];
+  expect(next).toBeDefined();
+  console.log(`writers stopped for ${(next?.atMs ?? 0) - (last?.atMs ?? 0)} ms`);
+  expect(await kube.get(LEGACY_ETCDS, { namespace, name: 'old' })).toBeNull();
+  await expect
+    .poll(async () => (await kube.list(PODS, { namespace, labelSelector: 'etcd_cluster=old' })).items)
+    .toEqual([]);
+  await expect.poll(() => place.found('services', '')).toEqual(['old-2', 'old-2-headless', 'old-client']);
+  const claims = await kube.list(CLAIMS, { namespace, labelSelector: 'etcd_cluster=old' });
+  expect(claims.items.map(({ metadata }) => metadata.name)).toEqual(['old-b', 'old-c']);
+  expect(claims.items.flatMap(({ metadata }) => metadata.ownerReferences ?? [])).toEqual([]);
+  expect(await stepsOf('over')).toHaveLength(8);
+  const rollback = place.edit('over', { rollback: true });
+  await expect(rollback).rejects.toThrow('nothing leads back any more');
+});
