@@ -15,6 +15,7 @@ import { isKubeError } from '../../../shared/kube/errors.ts';
 import type { KubeObject, ResourceRef } from '../../../shared/kube/objects.ts';
 import { CLAIMS, PODS } from '../../../shared/stateful/parts.ts';
 import type { KubeModel } from '../stateful/kube-model.ts';
+import { type PassingRun, stateText } from '../stateful/passed.ts';
 import { answerOf, begin, DEPLOYMENTS, namespace, NOW_MS, putOperator, world } from './world.ts';
 
 const NEW_IP = '10.0.1.1';
@@ -48,19 +49,26 @@ const newEtcds = (): Etcds => ({
 
 const at = (name: string) => ({ namespace, name });
 
-export class Carrying {
+export class Carrying implements PassingRun {
+  onMoment: () => void = () => undefined;
   readonly kube: KubeModel;
   readonly etcds: Etcds;
-  /** Done once before the moment of this number. */
-  befalls: (run: Carrying, moment: number) => void = () => undefined;
+  /** Called in each moment, and after each write. */
+  befalls: (run: Carrying) => void = () => undefined;
+  #onWrite: () => void = () => undefined;
+  #isWritten = false;
   isSnapshotHeld = false;
-  #moments = 0;
   #deps: Deps;
 
   private constructor(kube: KubeModel, etcds: Etcds) {
     this.kube = kube;
     this.etcds = etcds;
     this.#deps = this.#makeDeps();
+    kube.aroundWrite = () => {
+      if (this.#isWritten) this.befalls(this);
+      this.#isWritten = !this.#isWritten;
+      this.#onWrite();
+    };
   }
 
   /** A plan is confirmed, and nothing is done yet. */
@@ -80,8 +88,16 @@ export class Carrying {
     const copy = new Carrying(this.kube.copy(), { ...rest, ...sets });
     copy.befalls = this.befalls;
     copy.isSnapshotHeld = this.isSnapshotHeld;
-    copy.#moments = this.#moments;
     return copy;
+  }
+
+  get writes(): readonly string[] {
+    return this.kube.writes;
+  }
+
+  state(): string {
+    const { old, now, acknowledged, revision, alarms } = this.etcds;
+    return stateText(this.kube, [[...old], [...now], [...acknowledged], revision, alarms]);
   }
 
   edit(spec: object): void {
@@ -110,9 +126,9 @@ export class Carrying {
   /** The same, and each state in which the process may have died on the way. */
   async deathsIn(work: () => Promise<unknown>): Promise<readonly Carrying[]> {
     const left: Carrying[] = [];
-    this.kube.aroundWrite = () => left.push(this.copy());
+    this.#onWrite = () => left.push(this.copy());
     await work();
-    this.kube.aroundWrite = () => undefined;
+    this.#onWrite = () => undefined;
     return left;
   }
 
@@ -133,15 +149,15 @@ export class Carrying {
 
   /** All others do what they do, and writers write. */
   tick(): void {
-    this.#moments += 1;
     this.etcds.ms += 2_000;
-    this.befalls(this, this.#moments);
+    this.befalls(this);
     this.#backup();
     this.#restore();
     this.#collect();
     this.#write('held', true);
     this.#write('led', this.#leadsToOld());
     this.#judge();
+    this.onMoment();
   }
 
   #leadsToOld(): boolean {
