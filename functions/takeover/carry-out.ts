@@ -9,7 +9,7 @@ import { freeze, isFrozen } from './frozen.ts';
 import { compareKeys, makeCluster, takeSnapshot } from './copy-data.ts';
 import { isCompared, isMade, isTaken } from './copied.ts';
 import { deleteLegacy, isSwitched, orphanClaims, ownedClaims, switchService } from './lead-over.ts';
-import { begun, ended, intoOf, type Records } from './records.ts';
+import { begun, ended, intoOf, type Records, selectorText } from './records.ts';
 import type { State } from './state.ts';
 import { stopOperators, stoppedOperators } from './stop-operators.ts';
 
@@ -50,10 +50,7 @@ function obstacleTo(state: State, records: Records): Reason | undefined {
   if (intoOf(takeover) !== work.into) return SPEC_CHANGED;
   const { service } = work;
   const isSame =
-    client?.uid === service.uid &&
-    Object.keys({ ...client.selector, ...service.selector }).every(
-      (key) => client.selector[key] === service.selector[key],
-    );
+    client?.uid === service.uid && selectorText(client.selector) === service.selector;
   if (isSame) return undefined;
   const message =
     `Service ${service.name} is no longer as it was when the plan was confirmed, so nobody knows ` +

@@ -9,7 +9,14 @@ import { carryOut } from './carry-out.ts';
 import type { Decision } from './decision.ts';
 import { isEnding } from './object.ts';
 import { planOf } from './plan.ts';
-import { intoOf, isOver, isUndoing, recordsOf, type Records } from './records.ts';
+import {
+  intoOf,
+  isOver,
+  isUndoing,
+  recordsOf,
+  type Records,
+  selectorText,
+} from './records.ts';
 import type { State } from './state.ts';
 import { takeBack } from './take-back.ts';
 
@@ -76,7 +83,7 @@ function firstRecords(state: State, plan: string): Records | undefined {
     into: intoOf(takeover),
     legacyUid: legacy.uid,
     clusterId: hexOf(clusterId),
-    service: { name, uid, selector },
+    service: { name, uid, selector: selectorText(selector) },
     claims: claims.filter(({ isOwned }) => isOwned).map((one) => ({ name: one.name, uid: one.uid })),
     operators: operators.map((one) => ({
       namespace: one.namespace,

@@ -74,7 +74,7 @@ function identityOf({ metadata }: KubeObject) {
 function podOf(object: KubeObject): FoundPod {
   const { name, uid, deletionTimestamp } = object.metadata;
   const { podIP, phase } = fieldOf({ ...object }, 'status');
-  const { volumes } = fieldOf({ ...object }, 'spec');
+  const { volumes, containers } = fieldOf({ ...object }, 'spec');
   const ip = textOf(podIP);
   return {
     name,
@@ -82,7 +82,14 @@ function podOf(object: KubeObject): FoundPod {
     ip: ip === '' ? undefined : ip,
     isRunning: phase === 'Running' && deletionTimestamp === undefined,
     claim: claimIn(volumes),
+    endsUnhealthy: endsUnhealthy(containers),
   };
+}
+
+/** A probe of `/health`, or by `etcdctl endpoint health`; that of the operator asks for a status. */
+function endsUnhealthy(containers: unknown): boolean {
+  const all = Array.isArray(containers) ? containers.filter((one) => isRecord(one)) : [];
+  return all.some((one) => /health/.test(JSON.stringify(fieldOf(one, 'livenessProbe'))));
 }
 
 /** The one claim of a member has its data. */

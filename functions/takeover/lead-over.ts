@@ -8,7 +8,7 @@ import { answersOf } from './answers.ts';
 import type { Decision } from './decision.ts';
 import { isQuorate } from './frozen.ts';
 import type { Takeover } from './object.ts';
-import type { Records } from './records.ts';
+import { type Records, selectorText } from './records.ts';
 import type { FoundClaim, State } from './state.ts';
 
 /** Of the new pods, and of no old one. */
@@ -21,10 +21,7 @@ export const newSelectorOf = ({
 /** Clients are led to the new cluster, and the Service does not go with the legacy object. */
 export function isSwitched({ takeover, client }: State): boolean {
   if (client === undefined || client.isOwned) return false;
-  const wanted = newSelectorOf(takeover);
-  return Object.keys({ ...client.selector, ...wanted }).every(
-    (key) => client.selector[key] === wanted[key],
-  );
+  return selectorText(client.selector) === selectorText(newSelectorOf(takeover));
 }
 
 /** Noted before it is done: from then on nothing leads back. */

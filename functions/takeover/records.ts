@@ -57,3 +57,10 @@ export function ended({ work, steps }: Records, nowMs: number): Records {
     steps: work.rollingBackAt === undefined ? steps.map((one) => ({ doneAt: now, ...one })) : steps,
   };
 }
+
+/** The same for the same, as a person would write it. */
+export const selectorText = (selector: Readonly<Record<string, string>>): string =>
+  Object.entries(selector)
+    .map(([key, value]) => `${key}=${value}`)
+    .toSorted()
+    .join(',');

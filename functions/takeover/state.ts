@@ -15,6 +15,8 @@ export interface FoundPod {
   readonly isRunning: boolean;
   /** The claim with its data; without one that goes with the pod. */
   readonly claim: string | undefined;
+  /** The kubelet ends it when it says that it is not healthy, as with an alarm. */
+  readonly endsUnhealthy: boolean;
 }
 
 export interface FoundService {

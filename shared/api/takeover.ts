@@ -120,7 +120,8 @@ export interface TakeoverWork {
   readonly legacyUid: string;
   /** The id of the legacy cluster, as its members tell it. */
   readonly clusterId: string;
-  readonly service: Named & { readonly selector: Readonly<Record<string, string>> };
+  /** Its selector as `a=b,c=d`. */
+  readonly service: Named & { readonly selector: string };
   /** Those that belonged to the legacy object. */
   readonly claims: readonly Named[];
   readonly operators: readonly (Named & {

@@ -28,7 +28,7 @@ const status: Whole<Omit<TakeoverStatus, 'conditions'>> & { readonly conditions:
     into: '0123456789abcdef',
     legacyUid: 'a',
     clusterId: '8e9e05c52164694d',
-    service: { name: 'old-client', uid: 'b', selector: { etcd_cluster: 'old' } },
+    service: { name: 'old-client', uid: 'b', selector: 'etcd_cluster=old' },
     claims: [{ name: 'old-x7k2m', uid: 'c' }],
     operators: [{ namespace: 'operators', name: 'op', uid: 'd', replicas: 1 }],
     attempt: 1,

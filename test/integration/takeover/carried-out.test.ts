@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { LEGACY_ETCDS } from '../../../shared/api/takeover.ts';
 import { openEtcdAdmin } from '../../../shared/etcd/admin.ts';
 import { CLAIMS, PODS, SERVICES } from '../../../shared/stateful/parts.ts';
+import { NONE } from '../manifests/misfits.ts';
 import { DEPLOYMENTS, namespace, TakeoverPlace } from './takeover-place.ts';
 import { base64, post, put, Writer } from './writer.ts';
 
@@ -74,18 +75,17 @@ test('rolled back from amid the way, the old cluster serves as before', { timeou
   const before = await kube.get(SERVICES, { namespace, name: 'old-client' });
   const pods = await place.found('pods', '');
   await untilMore();
-  place.restores.isHeld = true;
   await place.confirm('back');
-  await place.wakeUntil('back', 'it to be restored', isAt('MakeCluster'));
-  await place.wakeUntil('back', 'a pod to restore it', async () =>
-    (await place.restores.all(namespace)).length > 0,
-  );
+  // Members of the new cluster are joining.
+  await place.wakeUntil('back', 'members with claims', async () => {
+    const claims = await place.found('persistentvolumeclaims', '');
+    return claims.filter((one) => one.startsWith('data-old-2-')).length > 1;
+  });
   const stopped = writesOf();
   expect(await replicasOf()).toBe(0);
   await expect(put(oldUrl(1), 'forced', 'x')).rejects.toThrow('corrupt cluster');
   await place.edit('back', { rollback: true });
   await place.wakeUntil('back', 'it to be rolled back', ({ phase }) => phase === 'RolledBack');
-  place.restores.isHeld = false;
   await untilMore();
   expect(writesOf()).toBeGreaterThan(stopped);
   expect(await replicasOf()).toBe(1);
@@ -170,6 +170,7 @@ test('carried out, no acknowledged write is lost, and what was left is let go', 
   const [last, next] = [writer.written[lastOld], writer.written[lastOld + 1]];
   expect(next).toBeDefined();
   console.log(`writers stopped for ${(next?.atMs ?? 0) - (last?.atMs ?? 0)} ms`);
+  console.log(steps.map(({ name, startedAt, doneAt }) => `${name} ${startedAt} ${doneAt}`).join('\n'));
   expect(await kube.get(LEGACY_ETCDS, { namespace, name: 'old' })).toBeNull();
   await expect
     .poll(async () => (await kube.list(PODS, { namespace, labelSelector: 'etcd_cluster=old' })).items)
@@ -179,6 +180,8 @@ test('carried out, no acknowledged write is lost, and what was left is let go', 
   expect(claims.items.map(({ metadata }) => metadata.name)).toEqual(['old-b', 'old-c']);
   expect(claims.items.flatMap(({ metadata }) => metadata.ownerReferences ?? [])).toEqual([]);
   expect(await stepsOf('over')).toHaveLength(8);
+  // Of both ways, each right was used, and none was missing.
+  expect(await place.misfits()).toEqual(NONE);
   const rollback = place.edit('over', { rollback: true });
   await expect(rollback).rejects.toThrow('nothing leads back any more');
 });

@@ -2,6 +2,7 @@
 // all functions that carry a takeover out, each with the rights of its own account; members of the
 // new cluster and pods of Jobs are processes.
 import { randomInt } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { etcdBackup } from '../../../functions/etcd-backup/index.ts';
 import { etcdRestore } from '../../../functions/etcd-restore/index.ts';
@@ -19,12 +20,16 @@ import { SWEEP } from '../../../shared/function/sources.ts';
 import { type RunningFunction, startFunction } from '../../../shared/function/start.ts';
 import { isKubeError } from '../../../shared/kube/errors.ts';
 import { defineLegacyEtcd, LegacyEtcd } from '../../builders/legacy-etcd.ts';
+import { SHIPPED } from '../../builders/shipped.ts';
 import { sendEvent } from '../../builders/send-event.ts';
+import { type Audit, prepareAudit } from '../../lanes/audit.ts';
 import { until } from '../../builders/versioned-kind.ts';
 import { JobPods } from '../etcd-backup/job-pods.ts';
 import { bundleProgram } from '../etcd-backup/program.ts';
 import { EtcdPlace } from '../etcd-cluster/etcd-place.ts';
 import { giveToMembers } from '../etcd-restore/restore-place.ts';
+import { requestsIn } from '../manifests/installed.ts';
+import { type Misfits, misfitsOf } from '../manifests/misfits.ts';
 
 export const namespace = 'shop';
 export const DEPLOYMENTS = { group: 'apps', version: 'v1', resource: 'deployments' } as const;
@@ -37,12 +42,14 @@ export class TakeoverPlace {
   readonly backups: JobPods;
   readonly restores: JobPods;
   readonly members = ['old-a', 'old-b', 'old-c'].map((name) => ({ name, ip: '' }));
+  readonly #audit: Audit;
   readonly #functions = new Map<string, RunningFunction>();
   /** The last ones, for the reader of a failed scenario. */
   readonly #answers = new Map<string, string>();
 
-  private constructor(etcd: EtcdPlace, backups: JobPods, restores: JobPods) {
+  private constructor(etcd: EtcdPlace, backups: JobPods, restores: JobPods, audit: Audit) {
     this.etcd = etcd;
+    this.#audit = audit;
     this.backups = backups;
     this.restores = restores;
     this.old = new LegacyEtcd(etcd.kube, namespace, 'old');
@@ -51,7 +58,9 @@ export class TakeoverPlace {
   }
 
   static async start(): Promise<TakeoverPlace> {
-    const etcd = await EtcdPlace.start({ controllers: ['job-controller'] });
+    const audit = await prepareAudit();
+    const { flags: apiServerFlags } = audit;
+    const etcd = await EtcdPlace.start({ controllers: ['job-controller'], apiServerFlags });
     const { plane, kube } = etcd;
     const claimDir = (_: string, claim: string) => etcd.claimDir({ namespace, name: '' }, claim);
     const dist = join(plane.dir, 'dist');
@@ -70,7 +79,7 @@ export class TakeoverPlace {
     });
     backups.start();
     restores.start();
-    const place = new TakeoverPlace(etcd, backups, restores);
+    const place = new TakeoverPlace(etcd, backups, restores, audit);
     await Promise.all(place.members.map((one) => place.#startMember(one)));
     await place.#leave();
     for (const definition of [etcdBackup, etcdRestore, takeover]) {
@@ -140,7 +149,7 @@ export class TakeoverPlace {
     const account = { namespace: 'ballast-system', name };
     const environment = {
       PORT: '0',
-      LOG_LEVEL: name === 'takeover' ? 'info' : 'silent',
+      LOG_LEVEL: 'silent',
       DRAIN_MINIMUM_SECONDS: '0',
       WORK_SECONDS: '5',
       ETCD_BACKUP_IMAGE: 'dev.local/ballast/etcd-backup:0.1.0',
@@ -155,6 +164,14 @@ export class TakeoverPlace {
     await Promise.all([...this.#functions.values()].map((one) => one.stop()));
     await Promise.all([this.backups.stop(), this.restores.stop()]);
     await this.etcd.stop();
+    await this.#audit.remove();
+  }
+
+  /** What the account of the function asked until now, held against its rights. */
+  async misfits(): Promise<Misfits> {
+    const requests = requestsIn(await readFile(this.#audit.logPath));
+    const objects = [...SHIPPED.map(({ object }) => object), ...takeoverRights(namespace)];
+    return misfitsOf({ account: takeover.name, requests, objects, grantedAtMs: 0 });
   }
 
   /** Ends the function amid whatever it does, and starts another one. */

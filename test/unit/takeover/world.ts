@@ -70,14 +70,22 @@ export function putTakeover(spec: object = {}): void {
 
 const owned = (isOwned: boolean): object => (isOwned ? { ownerReferences: [world.owner] } : {});
 
-export function putPod(name: string, claim: string | undefined, isOwned = true): void {
+export function putPod(
+  name: string,
+  claim: string | undefined,
+  isOwned = true,
+  livenessProbe: object = { exec: { command: ['/bin/sh', '-ec', 'etcdctl endpoint status'] } },
+): void {
   const volume =
     claim === undefined ? { emptyDir: {} } : { persistentVolumeClaim: { claimName: claim } };
   world.kube.put(PODS, {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { namespace, name, labels, ...owned(isOwned) },
-    spec: { volumes: [{ name: 'etcd-data', ...volume }] },
+    spec: {
+      volumes: [{ name: 'etcd-data', ...volume }],
+      containers: [{ name: 'etcd', livenessProbe }],
+    },
     status: { phase: 'Running', podIP: addressOf(name) },
   });
 }
