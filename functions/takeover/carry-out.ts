@@ -49,8 +49,7 @@ function obstacleTo(state: State, records: Records): Reason | undefined {
   if (isSwitched(state)) return undefined;
   if (intoOf(takeover) !== work.into) return SPEC_CHANGED;
   const { service } = work;
-  const isSame =
-    client?.uid === service.uid && selectorText(client.selector) === service.selector;
+  const isSame = client?.uid === service.uid && selectorText(client.selector) === service.selector;
   if (isSame) return undefined;
   const message =
     `Service ${service.name} is no longer as it was when the plan was confirmed, so nobody knows ` +
@@ -88,7 +87,7 @@ function copyingStages(state: State, records: Records): readonly Stage[] {
     {
       name: 'StopOperator',
       precondition: operatorsIn(work),
-      isDone: stoppedOperators(state, work),
+      isDone: stoppedOperators(state),
       act: () => stopOperators(state, work),
     },
     {

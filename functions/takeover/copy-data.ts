@@ -36,7 +36,11 @@ export function makeCluster({ work: seen }: State, records: Records): Decision {
   return waitFor(next, [waits], cluster?.isOurs === true ? undefined : waits);
 }
 
-function awaited(next: string, kind: string, { name, phase, says, isDegraded }: FoundJob): Decision {
+function awaited(
+  next: string,
+  kind: string,
+  { name, phase, says, isDegraded }: FoundJob,
+): Decision {
   const waits = {
     reason: phase === 'Failed' ? `${kind}Failed` : `${kind}Waits`,
     message: `${kind} ${name} says ${says.reason}: ${says.message}`,

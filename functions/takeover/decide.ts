@@ -9,14 +9,7 @@ import { carryOut } from './carry-out.ts';
 import type { Decision } from './decision.ts';
 import { isEnding } from './object.ts';
 import { planOf } from './plan.ts';
-import {
-  intoOf,
-  isOver,
-  isUndoing,
-  recordsOf,
-  type Records,
-  selectorText,
-} from './records.ts';
+import { intoOf, isOver, isUndoing, recordsOf, type Records, selectorText } from './records.ts';
 import type { State } from './state.ts';
 import { takeBack } from './take-back.ts';
 
@@ -62,7 +55,8 @@ function beforehand(state: State): Decision {
 
 const NOTHING_BEGUN: Reason = {
   reason: 'NothingBegun',
-  message: 'spec.rollback is true, and nothing was begun. Take it out, and the plan is carried out.',
+  message:
+    'spec.rollback is true, and nothing was begun. Take it out, and the plan is carried out.',
 };
 
 const NOT_WITH_TLS: Reason = {
@@ -84,7 +78,9 @@ function firstRecords(state: State, plan: string): Records | undefined {
     legacyUid: legacy.uid,
     clusterId: hexOf(clusterId),
     service: { name, uid, selector: selectorText(selector) },
-    claims: claims.filter(({ isOwned }) => isOwned).map((one) => ({ name: one.name, uid: one.uid })),
+    claims: claims
+      .filter(({ isOwned }) => isOwned)
+      .map((one) => ({ name: one.name, uid: one.uid })),
     operators: operators.map((one) => ({
       namespace: one.namespace,
       name: one.name,

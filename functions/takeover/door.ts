@@ -1,7 +1,7 @@
 // The door to the members of the old and of the new cluster: one short conversation at a time. What
 // is carried out is for members without TLS.
 import { CLIENT_PORT } from '../../shared/api/etcd-names.ts';
-import { openEtcdAdmin } from '../../shared/etcd/admin.ts';
+import { type EtcdAdmin, openEtcdAdmin } from '../../shared/etcd/admin.ts';
 import type { EtcdAlarm } from '../../shared/etcd/admin/alarms.ts';
 import type { CallOptions } from '../../shared/etcd/admin/caller.ts';
 import type { HeadsOf, KeyHead } from '../../shared/etcd/admin/keys.ts';
@@ -26,24 +26,24 @@ export const urlAt = (ip: string): string =>
 
 export const DOOR: Door = {
   ask: askLegacy,
-  alarms: async (url, options) => {
-    const etcd = openEtcdAdmin({ endpoints: [url] });
-    return etcd.alarms.list(options).finally(() => etcd.close());
-  },
+  alarms: (url, options) => talk([url], (etcd) => etcd.alarms.list(options)),
   raise: async (url, memberId, options) => {
-    const etcd = openEtcdAdmin({ endpoints: [url] });
-    await etcd.alarms
-      .raise({ memberId, type: 'CORRUPT' }, options)
-      .finally(() => etcd.close());
+    await talk([url], (etcd) => etcd.alarms.raise({ memberId, type: 'CORRUPT' }, options));
   },
   disarm: async (url, memberId, options) => {
-    const etcd = openEtcdAdmin({ endpoints: [url] });
-    await etcd.alarms
-      .disarm({ memberId, type: 'CORRUPT' }, options)
-      .finally(() => etcd.close());
+    await talk([url], (etcd) => etcd.alarms.disarm({ memberId, type: 'CORRUPT' }, options));
   },
-  heads: async (urls, of, options) => {
-    const etcd = openEtcdAdmin({ endpoints: urls });
-    return etcd.keys.heads(of, options).finally(() => etcd.close());
-  },
+  heads: (urls, of, options) => talk(urls, (etcd) => etcd.keys.heads(of, options)),
 };
+
+async function talk<Told>(
+  endpoints: readonly string[],
+  say: (etcd: EtcdAdmin) => Promise<Told>,
+): Promise<Told> {
+  const etcd = openEtcdAdmin({ endpoints });
+  try {
+    return await say(etcd);
+  } finally {
+    await etcd.close();
+  }
+}

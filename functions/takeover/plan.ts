@@ -75,18 +75,17 @@ function idOf({ takeover, legacy, secrets, target, members, ...state }: State): 
       headless: headless && lasting(headless),
       pods,
       claims: claims.map((one) => lasting(one)),
-      operators: operators.map(({ running: ___, ...one }) => lasting(one)),
+      operators: operators.map((one) => lasting(one)),
     },
   };
   return `${takeover.name}-${hashOf(about).slice(0, ID_LENGTH)}`;
 }
 
-function lasting<Found extends { readonly resourceVersion: string }>({
-  resourceVersion: _,
-  ...rest
-}: Found) {
-  return rest;
-}
+const lasting = (found: { readonly resourceVersion: string }): object => ({
+  ...found,
+  resourceVersion: undefined,
+  running: undefined,
+});
 
 function identityOf(asked: Asked): unknown {
   if ('silent' in asked) return 'silent';

@@ -43,8 +43,7 @@ function copy(state: State, legacy: LegacyEtcd): readonly PlannedStep[] {
     },
     {
       name: 'MakeCluster',
-      does:
-        `An EtcdRestore makes EtcdCluster ${name} of it, with a higher revision, and members join.`,
+      does: `An EtcdRestore makes EtcdCluster ${name} of it, with a higher revision, and members join.`,
       precondition: 'The snapshot is of the revision at which writers stopped.',
     },
     {

@@ -89,7 +89,10 @@ async function setAlarm(
   const ip = pods.find(({ name }) => name === pod)?.ip ?? '';
   const isRaised = type === 'raise-alarm';
   const told = isRaised
-    ? ({ reason: 'WritersStopped', message: `Raised the alarm by ${pod}: no write is taken.` } as const)
+    ? ({
+        reason: 'WritersStopped',
+        message: `Raised the alarm by ${pod}: no write is taken.`,
+      } as const)
     : ({ reason: 'WritersGoOn', message: `Ended the alarm by ${pod}: writes are taken.` } as const);
   const options = { timeoutMs: ANSWERS_WITHIN_MS, signal };
   try {

@@ -4,10 +4,9 @@ import { waitFor } from '../../shared/stateful/decision.ts';
 import type { Decision } from './decision.ts';
 import type { FoundOperator, State } from './state.ts';
 
-const isAtRest = ({ replicas, running }: FoundOperator): boolean =>
-  replicas === 0 && running === 0;
+const isAtRest = ({ replicas, running }: FoundOperator): boolean => replicas === 0 && running === 0;
 
-export const stoppedOperators = ({ operators }: State, _: TakeoverWork): boolean =>
+export const stoppedOperators = ({ operators }: State): boolean =>
   operators.every((one) => isAtRest(one));
 
 export function stopOperators({ operators }: State, work: TakeoverWork): Decision {

@@ -46,6 +46,9 @@ export function takeoverRights(
   const own = granted(TAKEOVER, { namespace, name: NAME }, rules);
   if (operator === undefined) return own;
   const place = { namespace: operator.namespace, name: `${NAME}.${operator.name}` };
-  const itsRule = { ...rule('apps', 'deployments', ['get', 'patch']), resourceNames: [operator.name] };
+  const itsRule = {
+    ...rule('apps', 'deployments', ['get', 'patch']),
+    resourceNames: [operator.name],
+  };
   return [...own, ...granted(TAKEOVER, place, [itsRule])];
 }

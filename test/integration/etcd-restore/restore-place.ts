@@ -165,8 +165,7 @@ export class RestorePlace {
 }
 
 /** As fsGroup does: files of the pod before are those of a member. */
-export const giveToMembers = (dir: string): Promise<void> =>
-  giveTo(UID, join(dir, 'var/lib/etcd'));
+export const giveToMembers = (dir: string): Promise<void> => giveTo(UID, join(dir, 'var/lib/etcd'));
 
 async function giveTo(uid: number, path: string): Promise<void> {
   const dir = await readdir(path, { withFileTypes: true, recursive: true }).catch(() => []);

@@ -101,10 +101,18 @@ beforeAll(async () => {
     metadata: { namespace, name: 'web-client' },
     spec: { selector: { app: 'web' }, ports: [{ port: 80 }] },
   });
-  for (const [name, label] of [['ours', OWN], ['theirs', 'by-hand']] as const) {
+  for (const [name, label] of [
+    ['ours', OWN],
+    ['theirs', 'by-hand'],
+  ] as const) {
     const labels = { 'ballast.dev/etcd-restore': label };
     const metadata = { namespace, name, labels };
-    await put(ETCD_CLUSTERS, { apiVersion: 'ballast.dev/v1alpha1', kind: 'EtcdCluster', metadata, spec: {} });
+    await put(ETCD_CLUSTERS, {
+      apiVersion: 'ballast.dev/v1alpha1',
+      kind: 'EtcdCluster',
+      metadata,
+      spec: {},
+    });
   }
   stolen = await StolenAccount.of(plane, kube, 'takeover');
   // Rights and policies hold a moment after they were made.
@@ -143,7 +151,9 @@ test('it makes what belongs to a Takeover, and nothing else', async () => {
       body: { ...cluster, metadata: { namespace, name: 'mine' } },
     }),
   ];
-  expect(outcomes.map(({ status }) => status)).toEqual([201, 201, 201, 422, 422, 422, 422, 422, 422]);
+  expect(outcomes.map(({ status }) => status)).toEqual([
+    201, 201, 201, 422, 422, 422, 422, 422, 422,
+  ]);
 });
 
 test('it deletes what it may have made, and nothing else', async () => {
@@ -192,9 +202,7 @@ test('the Service of the old clients is led over, and no other one changed', asy
     await patch(`${CORE_AT}/services/old`, { metadata, spec: { selector } }),
     await patch(`${CORE_AT}/services/web-client`, { spec: { selector: selector } }),
   ];
-  expect(outcomes.map(({ status }) => status)).toEqual([
-    200, 422, 422, 422, 422, 422, 422, 422,
-  ]);
+  expect(outcomes.map(({ status }) => status)).toEqual([200, 422, 422, 422, 422, 422, 422, 422]);
 });
 
 test('a Deployment is scaled, and not changed otherwise', async () => {

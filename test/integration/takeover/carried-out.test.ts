@@ -70,35 +70,39 @@ const untilMore = async (): Promise<void> => {
   await expect.poll(writesOf, { timeout: 30_000 }).toBeGreaterThan(before + 3);
 };
 
-test('rolled back from amid the way, the old cluster serves as before', { timeout: LONG_MS }, async () => {
-  const { kube } = place.etcd;
-  const before = await kube.get(SERVICES, { namespace, name: 'old-client' });
-  const pods = await place.found('pods', '');
-  await untilMore();
-  await place.confirm('back');
-  // Members of the new cluster are joining.
-  await place.wakeUntil('back', 'members with claims', async () => {
-    const claims = await place.found('persistentvolumeclaims', '');
-    return claims.filter((one) => one.startsWith('data-old-2-')).length > 1;
-  });
-  const stopped = writesOf();
-  expect(await replicasOf()).toBe(0);
-  await expect(put(oldUrl(1), 'forced', 'x')).rejects.toThrow('corrupt cluster');
-  await place.edit('back', { rollback: true });
-  await place.wakeUntil('back', 'it to be rolled back', ({ phase }) => phase === 'RolledBack');
-  await untilMore();
-  expect(writesOf()).toBeGreaterThan(stopped);
-  expect(await replicasOf()).toBe(1);
-  const after = await kube.get(SERVICES, { namespace, name: 'old-client' });
-  expect(after?.metadata.resourceVersion).toBe(before?.metadata.resourceVersion);
-  expect(await place.found('etcdclusters')).toEqual([]);
-  expect(await place.found('etcdbackups')).toEqual([]);
-  expect(await place.found('etcdrestores')).toEqual([]);
-  await expect
-    .poll(() => place.found('persistentvolumeclaims', ''), { timeout: 30_000 })
-    .toEqual(['old-b', 'old-c']);
-  await expect.poll(() => place.found('pods', ''), { timeout: 30_000 }).toEqual(pods);
-});
+test(
+  'rolled back from amid the way, the old cluster serves as before',
+  { timeout: LONG_MS },
+  async () => {
+    const { kube } = place.etcd;
+    const before = await kube.get(SERVICES, { namespace, name: 'old-client' });
+    const pods = await place.found('pods', '');
+    await untilMore();
+    await place.confirm('back');
+    // Members of the new cluster are joining.
+    await place.wakeUntil('back', 'members with claims', async () => {
+      const claims = await place.found('persistentvolumeclaims', '');
+      return claims.filter((one) => one.startsWith('data-old-2-')).length > 1;
+    });
+    const stopped = writesOf();
+    expect(await replicasOf()).toBe(0);
+    await expect(put(oldUrl(1), 'forced', 'x')).rejects.toThrow('corrupt cluster');
+    await place.edit('back', { rollback: true });
+    await place.wakeUntil('back', 'it to be rolled back', ({ phase }) => phase === 'RolledBack');
+    await untilMore();
+    expect(writesOf()).toBeGreaterThan(stopped);
+    expect(await replicasOf()).toBe(1);
+    const after = await kube.get(SERVICES, { namespace, name: 'old-client' });
+    expect(after?.metadata.resourceVersion).toBe(before?.metadata.resourceVersion);
+    expect(await place.found('etcdclusters')).toEqual([]);
+    expect(await place.found('etcdbackups')).toEqual([]);
+    expect(await place.found('etcdrestores')).toEqual([]);
+    await expect
+      .poll(() => place.found('persistentvolumeclaims', ''), { timeout: 30_000 })
+      .toEqual(['old-b', 'old-c']);
+    await expect.poll(() => place.found('pods', ''), { timeout: 30_000 }).toEqual(pods);
+  },
+);
 
 interface Pair {
   readonly value: string;
@@ -123,65 +127,75 @@ async function urlOfNew(): Promise<string> {
   return `http://${String(Object(pod?.['status']).podIP)}:2379`;
 }
 
-test('carried out, no acknowledged write is lost, and what was left is let go', { timeout: LONG_MS }, async () => {
-  const { kube } = place.etcd;
-  place.restores.isHeld = true;
-  const id = await place.confirm('over');
-  await place.wakeUntil('over', 'it to be restored', isAt('MakeCluster'));
-  // Somebody ends the alarm and writes, behind the back of the takeover.
-  const old = openEtcdAdmin({ endpoints: [oldUrl()] });
-  for (const { memberId } of await old.alarms.list()) {
-    await old.alarms.disarm({ memberId, type: 'CORRUPT' });
-  }
-  await old.keys.put('late', 'written after the freeze');
-  await old.close();
-  await place.wakeUntil('over', 'another attempt', ({ work }) => work?.attempt === 2);
-  place.restores.isHeld = false;
-  await place.restartTakeover();
-  await place.wakeUntil('over', 'it to be done', ({ phase }) => phase === 'Done');
-  const { plan, work, steps = [], conditions } = await place.status('over');
-  expect([plan?.id, work?.plan]).toEqual([id, id]);
-  expect(steps.map(({ name }) => name)).toEqual([
-    'StopOperator',
-    'FreezeWriters',
-    'Snapshot',
-    'MakeCluster',
-    'Compare',
-    'SwitchService',
-    'OrphanClaims',
-    'DeleteLegacy',
-  ]);
-  expect(conditions?.find(({ type }) => type === 'Complete')).toMatchObject({
-    status: 'True',
-    reason: 'TakenOver',
-  });
-  await untilMore();
-  await writer.stop();
-  const [was, is] = [await allOf(oldUrl(), '/v3beta'), await allOf(await urlOfNew(), '/v3')];
-  expect(was.size).toBeGreaterThan(KEYS);
-  expect(work?.compared?.keys).toBe(was.size);
-  for (const [key, pair] of was) expect([key, is.get(key)]).toEqual([key, pair]);
-  expect(is.has('late')).toBe(true);
-  expect(is.has('key/1')).toBe(false);
-  const lost = writer.written.filter(({ key }) => !is.has(key));
-  expect(lost).toEqual([]);
-  const urls = new Set(place.members.map((_, at) => oldUrl(at)));
-  const lastOld = writer.written.findLastIndex(({ url }) => urls.has(url));
-  const [last, next] = [writer.written[lastOld], writer.written[lastOld + 1]];
-  expect(next).toBeDefined();
-  console.log(`writers stopped for ${(next?.atMs ?? 0) - (last?.atMs ?? 0)} ms`);
-  console.log(steps.map(({ name, startedAt, doneAt }) => `${name} ${startedAt} ${doneAt}`).join('\n'));
-  expect(await kube.get(LEGACY_ETCDS, { namespace, name: 'old' })).toBeNull();
-  await expect
-    .poll(async () => (await kube.list(PODS, { namespace, labelSelector: 'etcd_cluster=old' })).items)
-    .toEqual([]);
-  await expect.poll(() => place.found('services', '')).toEqual(['old-2', 'old-2-headless', 'old-client']);
-  const claims = await kube.list(CLAIMS, { namespace, labelSelector: 'etcd_cluster=old' });
-  expect(claims.items.map(({ metadata }) => metadata.name)).toEqual(['old-b', 'old-c']);
-  expect(claims.items.flatMap(({ metadata }) => metadata.ownerReferences ?? [])).toEqual([]);
-  expect(await stepsOf('over')).toHaveLength(8);
-  // Of both ways, each right was used, and none was missing.
-  expect(await place.misfits()).toEqual(NONE);
-  const rollback = place.edit('over', { rollback: true });
-  await expect(rollback).rejects.toThrow('nothing leads back any more');
-});
+test(
+  'carried out, no acknowledged write is lost, and what was left is let go',
+  { timeout: LONG_MS },
+  async () => {
+    const { kube } = place.etcd;
+    place.restores.isHeld = true;
+    const id = await place.confirm('over');
+    await place.wakeUntil('over', 'it to be restored', isAt('MakeCluster'));
+    // Somebody ends the alarm and writes, behind the back of the takeover.
+    const old = openEtcdAdmin({ endpoints: [oldUrl()] });
+    for (const { memberId } of await old.alarms.list()) {
+      await old.alarms.disarm({ memberId, type: 'CORRUPT' });
+    }
+    await old.keys.put('late', 'written after the freeze');
+    await old.close();
+    await place.wakeUntil('over', 'another attempt', ({ work }) => work?.attempt === 2);
+    place.restores.isHeld = false;
+    await place.restartTakeover();
+    await place.wakeUntil('over', 'it to be done', ({ phase }) => phase === 'Done');
+    const { plan, work, steps = [], conditions } = await place.status('over');
+    expect([plan?.id, work?.plan]).toEqual([id, id]);
+    expect(steps.map(({ name }) => name)).toEqual([
+      'StopOperator',
+      'FreezeWriters',
+      'Snapshot',
+      'MakeCluster',
+      'Compare',
+      'SwitchService',
+      'OrphanClaims',
+      'DeleteLegacy',
+    ]);
+    expect(conditions?.find(({ type }) => type === 'Complete')).toMatchObject({
+      status: 'True',
+      reason: 'TakenOver',
+    });
+    await untilMore();
+    await writer.stop();
+    const [was, is] = [await allOf(oldUrl(), '/v3beta'), await allOf(await urlOfNew(), '/v3')];
+    expect(was.size).toBeGreaterThan(KEYS);
+    expect(work?.compared?.keys).toBe(was.size);
+    for (const [key, pair] of was) expect([key, is.get(key)]).toEqual([key, pair]);
+    expect(is.has('late')).toBe(true);
+    expect(is.has('key/1')).toBe(false);
+    const lost = writer.written.filter(({ key }) => !is.has(key));
+    expect(lost).toEqual([]);
+    const urls = new Set(place.members.map((_, at) => oldUrl(at)));
+    const lastOld = writer.written.findLastIndex(({ url }) => urls.has(url));
+    const [last, next] = [writer.written[lastOld], writer.written[lastOld + 1]];
+    expect(next).toBeDefined();
+    console.log(`writers stopped for ${(next?.atMs ?? 0) - (last?.atMs ?? 0)} ms`);
+    console.log(
+      steps.map(({ name, startedAt, doneAt }) => `${name} ${startedAt} ${doneAt}`).join('\n'),
+    );
+    expect(await kube.get(LEGACY_ETCDS, { namespace, name: 'old' })).toBeNull();
+    await expect
+      .poll(
+        async () => (await kube.list(PODS, { namespace, labelSelector: 'etcd_cluster=old' })).items,
+      )
+      .toEqual([]);
+    await expect
+      .poll(() => place.found('services', ''))
+      .toEqual(['old-2', 'old-2-headless', 'old-client']);
+    const claims = await kube.list(CLAIMS, { namespace, labelSelector: 'etcd_cluster=old' });
+    expect(claims.items.map(({ metadata }) => metadata.name)).toEqual(['old-b', 'old-c']);
+    expect(claims.items.flatMap(({ metadata }) => metadata.ownerReferences ?? [])).toEqual([]);
+    expect(await stepsOf('over')).toHaveLength(8);
+    // Of both ways, each right was used, and none was missing.
+    expect(await place.misfits()).toEqual(NONE);
+    const rollback = place.edit('over', { rollback: true });
+    await expect(rollback).rejects.toThrow('nothing leads back any more');
+  },
+);

@@ -157,7 +157,10 @@ export class TakeoverPlace {
       KUBECONFIG: await this.etcd.kubeconfigOf(account),
     };
     const build = { version: '0.0.0', commit: '' };
-    this.#functions.set(name, await startFunction(definition as typeof takeover, { environment, build }));
+    this.#functions.set(
+      name,
+      await startFunction(definition as typeof takeover, { environment, build }),
+    );
   }
 
   async stop(): Promise<void> {

@@ -17,7 +17,11 @@ export const base64 = (text: string): string => Buffer.from(text).toString('base
 
 export async function post(url: string, path: string, body: object): Promise<unknown> {
   const signal = AbortSignal.timeout(ANSWERS_WITHIN_MS);
-  const answer = await fetch(`${url}${path}`, { method: 'POST', body: JSON.stringify(body), signal });
+  const answer = await fetch(`${url}${path}`, {
+    method: 'POST',
+    body: JSON.stringify(body),
+    signal,
+  });
   if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`);
   return answer.json();
 }
@@ -26,7 +30,7 @@ export async function post(url: string, path: string, body: object): Promise<unk
 export const put = async (url: string, key: string, value: string): Promise<void> => {
   const body = { key: base64(key), value: base64(value) };
   await post(url, '/v3beta/kv/put', body).catch((error: unknown) => {
-    if (!/^Error: 404/.test(String(error))) throw error;
+    if (!String(error).startsWith('Error: 404')) throw error;
     return post(url, '/v3/kv/put', body);
   });
 };
@@ -71,7 +75,9 @@ export class Writer {
   async #resolve(): Promise<string> {
     const service = await this.#kube.get(SERVICES, this.#at);
     const selector = Object(Object(service?.['spec']).selector) as Record<string, string>;
-    const labelSelector = Object.entries(selector).map((pair) => pair.join('=')).join(',');
+    const labelSelector = Object.entries(selector)
+      .map((pair) => pair.join('='))
+      .join(',');
     const { namespace } = this.#at;
     const { items } = await this.#kube.list(PODS, { namespace, labelSelector });
     const ips = items.map(({ status }) => String(Object(status).podIP));

@@ -49,9 +49,11 @@ function expectRolledBack(run: Carrying): void {
 }
 
 /** Rolled back as soon as this step is begun. */
-const backAt = (step: string): Carrying['befalls'] => (run) => {
-  if (run.status.steps?.at(-1)?.name === step) run.edit({ rollback: true });
-};
+const backAt =
+  (step: string): Carrying['befalls'] =>
+  (run) => {
+    if (run.status.steps?.at(-1)?.name === step) run.edit({ rollback: true });
+  };
 
 /** Somebody ends the alarm, and writes, once this step is begun. */
 function forcedAt(step: string): Carrying['befalls'] {
@@ -111,41 +113,51 @@ const LIVES: readonly Life[] = [
   ['is written to after the snapshot', forcedAt('MakeCluster'), expectDone],
   ['is written to just before clients are led over', forcedAt('SwitchService'), expectDone],
   ['is written to when it is noted that they are', forcedOnceNoted, expectDone],
-  ...STEPS.slice(0, 5).map(
-    (step): Life => [`is rolled back at ${step}`, backAt(step), expectRolledBack],
-  ),
+  ...STEPS.slice(0, 5).map((step): Life => [
+    `is rolled back at ${step}`,
+    backAt(step),
+    expectRolledBack,
+  ]),
 ];
 
-test.each(LIVES)('one that %s: a death at any write changes nothing in the end', {
-  timeout: MANY_RUNS_MS,
-}, async (_, befalls, expectEnd) => {
-  const run = await Carrying.confirmed();
-  run.befalls = befalls;
-  const passed = new Passed();
-  const left = await run.deathsIn(() => passed.note(run, () => expectConverged(run)));
-  expectEnd(run);
-  expect(left.length).toBeGreaterThan(6);
-  await passed.each(left, async (one) => {
-    await expectConverged(one);
-    expectEnd(one);
-  });
-});
-
-test.each(LIVES)('one that %s: old reads cost time, and break nothing', {
-  timeout: MANY_RUNS_MS,
-}, async (_, befalls, expectEnd) => {
-  const start = await Carrying.confirmed();
-  const ages = fc.array(fc.integer({ min: 0, max: 6 }), { minLength: 40, maxLength: 400 });
-  const property = fc.asyncProperty(ages, async (old) => {
-    const run = start.copy();
+test.each(LIVES)(
+  'one that %s: a death at any write changes nothing in the end',
+  {
+    timeout: MANY_RUNS_MS,
+  },
+  async (_, befalls, expectEnd) => {
+    const run = await Carrying.confirmed();
     run.befalls = befalls;
-    let next = 0;
-    run.kube.staleness = () => old[next++] ?? 0;
-    expect(await run.converge()).toBe(true);
+    const passed = new Passed();
+    const left = await run.deathsIn(() => passed.note(run, () => expectConverged(run)));
     expectEnd(run);
-  });
-  await fc.assert(property, { numRuns: 15, seed: 1 });
-});
+    expect(left.length).toBeGreaterThan(6);
+    await passed.each(left, async (one) => {
+      await expectConverged(one);
+      expectEnd(one);
+    });
+  },
+);
+
+test.each(LIVES)(
+  'one that %s: old reads cost time, and break nothing',
+  {
+    timeout: MANY_RUNS_MS,
+  },
+  async (_, befalls, expectEnd) => {
+    const start = await Carrying.confirmed();
+    const ages = fc.array(fc.integer({ min: 0, max: 6 }), { minLength: 40, maxLength: 400 });
+    const property = fc.asyncProperty(ages, async (old) => {
+      const run = start.copy();
+      run.befalls = befalls;
+      let next = 0;
+      run.kube.staleness = () => old[next++] ?? 0;
+      expect(await run.converge()).toBe(true);
+      expectEnd(run);
+    });
+    await fc.assert(property, { numRuns: 15, seed: 1 });
+  },
+);
 
 test('a write to the old members after the switch keeps them', async () => {
   const run = await Carrying.confirmed();

@@ -4,27 +4,21 @@
 import { pino } from 'pino';
 import { Deps } from '../../../functions/takeover/deps.ts';
 import { reconciler } from '../../../functions/takeover/reconciler.ts';
-import { ETCD_BACKUPS } from '../../../shared/api/etcd-backup.ts';
-import { ETCD_CLUSTERS } from '../../../shared/api/etcd-cluster.ts';
-import { ETCD_RESTORES } from '../../../shared/api/etcd-restore.ts';
 import { TAKEOVERS, type TakeoverStatus } from '../../../shared/api/takeover.ts';
 import type { EtcdAlarm } from '../../../shared/etcd/admin/alarms.ts';
 import type { KeyHead } from '../../../shared/etcd/admin/keys.ts';
 import type { Context } from '../../../shared/function/define.ts';
 import { isKubeError } from '../../../shared/kube/errors.ts';
-import type { KubeObject, ResourceRef } from '../../../shared/kube/objects.ts';
-import { CLAIMS, PODS } from '../../../shared/stateful/parts.ts';
+import type { KubeObject } from '../../../shared/kube/objects.ts';
 import type { KubeModel } from '../stateful/kube-model.ts';
 import { type PassingRun, stateText } from '../stateful/passed.ts';
+import { at, collectGarbage, NEW_IP, OLD_ID, restore, takeBackups } from './others-at-work.ts';
 import { answerOf, begin, DEPLOYMENTS, namespace, NOW_MS, putOperator, world } from './world.ts';
 
-const NEW_IP = '10.0.1.1';
 const FIRST_REVISION = 9;
 const SWEEPS_MAX = 200;
-/** As an EtcdBackup tells the id of the old cluster. */
-const OLD_ID = '7';
 
-interface Etcds {
+export interface Etcds {
   /** By key, the revision that wrote it. */
   readonly old: Map<string, number>;
   readonly now: Map<string, number>;
@@ -38,7 +32,10 @@ interface Etcds {
 }
 
 const newEtcds = (): Etcds => ({
-  old: new Map([['a', FIRST_REVISION - 1], ['b', FIRST_REVISION]]),
+  old: new Map([
+    ['a', FIRST_REVISION - 1],
+    ['b', FIRST_REVISION],
+  ]),
   now: new Map(),
   revision: FIRST_REVISION,
   alarms: [],
@@ -46,8 +43,6 @@ const newEtcds = (): Etcds => ({
   ms: NOW_MS,
   count: 0,
 });
-
-const at = (name: string) => ({ namespace, name });
 
 export class Carrying implements PassingRun {
   onMoment: () => void = () => undefined;
@@ -151,9 +146,9 @@ export class Carrying implements PassingRun {
   tick(): void {
     this.etcds.ms += 2_000;
     this.befalls(this);
-    this.#backup();
-    this.#restore();
-    this.#collect();
+    if (!this.isSnapshotHeld) takeBackups(this);
+    restore(this);
+    collectGarbage(this);
     this.#write('held', true);
     this.#write('led', this.#leadsToOld());
     this.#judge();
@@ -205,73 +200,6 @@ export class Carrying implements PassingRun {
     }
   }
 
-  /** As etcd-backup does, of what is there now. */
-  #backup(): void {
-    for (const object of this.kube.of('etcdbackups').values()) {
-      if (object['status'] !== undefined || this.isSnapshotHeld) continue;
-      if (!this.kube.objects.has(`persistentvolumeclaims/${namespace}/${object.metadata.name}`)) continue;
-      const keys = [...this.etcds.old];
-      const backup = { revision: String(this.etcds.revision), keys: keys.length, clusterId: OLD_ID };
-      this.kube.put(ETCD_BACKUPS, { ...object, status: { phase: 'Complete', backup, keys } });
-      return;
-    }
-  }
-
-  /** As etcd-restore, etcd-cluster and etcd-peer do together. */
-  #restore(): void {
-    for (const object of this.kube.of('etcdrestores').values()) {
-      const { name, uid } = object.metadata;
-      const status = Object(object['status']) as { phase?: string; clusterId?: string };
-      const backup = this.kube.objects.get(`etcdbackups/${namespace}/${name}`);
-      if (status.clusterId === undefined) {
-        this.kube.put(ETCD_RESTORES, { ...object, status: { phase: 'Running', clusterId: uid } });
-      } else if (!this.kube.objects.has(`etcdclusters/${namespace}/new`)) {
-        this.etcds.now.clear();
-        for (const [key, revision] of Object(backup?.['status']).keys) this.etcds.now.set(key, revision);
-        this.#makeCluster(name, uid);
-      } else if (status.phase !== 'Complete') {
-        this.kube.put(ETCD_RESTORES, { ...object, status: { ...status, phase: 'Complete' } });
-      }
-      return;
-    }
-  }
-
-  #makeCluster(restore: string, clusterId: string): void {
-    const apiVersion = 'ballast.dev/v1alpha1';
-    const labels = { 'ballast.dev/etcd-restore': restore };
-    const annotations = { 'ballast.dev/etcd-cluster-id': clusterId };
-    const own = { 'ballast.dev/etcd-cluster': 'new' };
-    const ready = { type: 'Ready', status: 'True', reason: 'Whole', message: 'It is.' };
-    const { metadata } = this.kube.put(ETCD_CLUSTERS, {
-      apiVersion,
-      kind: 'EtcdCluster',
-      metadata: { ...at('new'), labels, annotations },
-      status: { clusterId, conditions: [ready] },
-    });
-    const ownerReferences = [{ apiVersion, kind: 'EtcdCluster', name: 'new', uid: metadata.uid }];
-    this.kube.put(PODS, {
-      apiVersion: 'v1',
-      kind: 'Pod',
-      metadata: { ...at('new-0-0'), labels: own, ownerReferences },
-      status: { phase: 'Running', podIP: NEW_IP },
-    });
-    this.kube.put(CLAIMS, {
-      apiVersion: 'v1',
-      kind: 'PersistentVolumeClaim',
-      metadata: { ...at('data-new-0'), labels: own, annotations },
-    });
-  }
-
-  /** What belongs to nobody any more goes. */
-  #collect(): void {
-    const there = new Set([...this.kube.objects.values()].map(({ metadata }) => metadata.uid));
-    for (const [key, { metadata }] of this.kube.objects) {
-      const owners = metadata.ownerReferences ?? [];
-      if (owners.length === 0 || owners.some(({ uid }) => there.has(uid))) continue;
-      this.kube.remove(refOf(key), at(metadata.name));
-    }
-  }
-
   #makeDeps(): Deps {
     const clock = {
       nowMs: () => this.etcds.ms,
@@ -310,12 +238,6 @@ export class Carrying implements PassingRun {
   }
 }
 
-const refOf = (key: string): ResourceRef => ({
-  group: '',
-  version: '',
-  resource: key.slice(0, key.indexOf('/')),
-});
-
 const headsOf = (keys: ReadonlyMap<string, number>): readonly KeyHead[] =>
   [...keys]
     .map(([key, revision]) => ({
@@ -328,7 +250,10 @@ const headsOf = (keys: ReadonlyMap<string, number>): readonly KeyHead[] =>
     .toSorted((one, other) => one.key.compare(other.key));
 
 export const replicasOf = ({ kube }: Carrying): number =>
-  Number(Object(kube.objects.get(`${DEPLOYMENTS.resource}/${namespace}/etcd-operator`)?.['spec']).replicas);
+  Number(
+    Object(kube.objects.get(`${DEPLOYMENTS.resource}/${namespace}/etcd-operator`)?.['spec'])
+      .replicas,
+  );
 
 export const namesOf = ({ kube }: Carrying, resource: string): readonly string[] =>
   [...kube.of(resource).values()].map(({ metadata }: KubeObject) => metadata.name).toSorted();

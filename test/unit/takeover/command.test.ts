@@ -100,7 +100,9 @@ test('of a Takeover that is there it prints the plan of the function', async () 
   await sweep();
   const { code, out } = await run();
   expect(code).toBe(0);
-  expect(out).toMatch(/Takeover shop\/over has plan over-[0-9a-f]{12}\. It is carried out once spec\.confirm is/);
+  expect(out).toMatch(
+    /Takeover shop\/over has plan over-[0-9a-f]{12}\. It is carried out once spec\.confirm is/,
+  );
   expect(out).not.toContain('MembersUnasked');
   const { out: none, err } = await run('--manifests');
   expect([none, err]).toEqual(['', 'Each has its Takeover already.\n']);

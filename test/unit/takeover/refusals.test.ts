@@ -68,19 +68,6 @@ describe('of the old cluster', () => {
     expect(await refusal()).toMatch(/^LegacyEnding: .*npm run backup/);
   });
 
-  test.each([
-    { httpGet: { path: '/health', port: 2379 } },
-    { exec: { command: ['/bin/sh', '-ec', 'ETCDCTL_API=3 etcdctl endpoint health'] } },
-  ])('the kubelet would end a pod with an alarm: %j', async (probe) => {
-    putPod('old-b', 'old-b', true, probe);
-    expect(await refusal()).toMatch(/^ProbeEndsPods: The liveness probe of old-b asks for/);
-  });
-
-  test('the policy of the new one would let nobody in', async () => {
-    putTakeover(into({ networkPolicy: 'Closed' }));
-    expect(await refusals()).toEqual(['PolicyClosed']);
-  });
-
   test('it has no pod any more', async () => {
     for (const name of PODS_OF_OLD) world.kube.remove(PODS, { namespace, name });
     expect(await refusal()).toMatch(/^NoMembers: .*restore that with an EtcdRestore\.$/);
