@@ -38,7 +38,7 @@ export function carryOut(state: State, records: Records): Decision {
 const isBegun = ({ steps }: Records, step: string): boolean =>
   steps.some(({ name }) => name === step);
 
-/** What the plan was about is another thing by now: only a person can say what to do. */
+/** The plan was about another thing than there is now: only a person can say what to do. */
 function obstacleTo(state: State, records: Records): Reason | undefined {
   const { legacy, client, takeover } = state;
   const { work } = records;

@@ -1,6 +1,6 @@
 // Compares the keys of both clusters, some thousands in a look: which there are, and of each by
-// which changes it came and is, and its lease. What was written by the same change of the same
-// history is the same value; the snapshot's own hash has shown that no byte of it changed.
+// which changes it came and is, and its lease. Values that the same change of the same history has
+// written are the same; the snapshot's own hash has shown that no byte of it changed.
 import { Failure } from '../../shared/errors.ts';
 import type { KeyHead } from '../../shared/etcd/admin/keys.ts';
 import { printable } from '../../shared/function/printable.ts';
@@ -17,7 +17,7 @@ const KEY_SHOWN_BYTES = 200;
 export interface Both {
   readonly oldUrls: readonly string[];
   readonly newUrls: readonly string[];
-  /** Of the snapshot. */
+  /** That of the snapshot. */
   readonly revision: string;
   readonly before: { readonly keys: number; readonly after: string } | undefined;
 }

@@ -46,7 +46,7 @@ function awaited(
     message: `${kind} ${name} says ${says.reason}: ${says.message}`,
   };
   if (phase !== 'Failed' && !isDegraded) return waitFor(next, [waits]);
-  const message = `${waits.message} Writers wait: roll it back (spec.rollback: true), or see to it.`;
+  const message = `${waits.message} Writers wait: see to it, or write spec.rollback: true.`;
   const trouble = { ...waits, message };
   return waitFor(next, [trouble], trouble);
 }

@@ -3,7 +3,7 @@ import type { Decision as DecisionOf } from '../../shared/stateful/decision.ts';
 import type { Records } from './records.ts';
 import type { FoundClaim, FoundMade, FoundOperator, FoundService } from './state.ts';
 
-/** What is made, and deleted again when it is taken back. */
+/** Objects that are made, and deleted again when it is taken back. */
 export type MadeKind = 'claim' | 'EtcdBackup' | 'EtcdRestore' | 'EtcdCluster';
 
 export type Step =

@@ -1,5 +1,5 @@
-// The door to the members of the old and of the new cluster: one short conversation at a time. What
-// is carried out is for members without TLS.
+// The door to the members of the old and of the new cluster: one short conversation at a time.
+// Plans are carried out for members without TLS alone.
 import { CLIENT_PORT } from '../../shared/api/etcd-names.ts';
 import { type EtcdAdmin, openEtcdAdmin } from '../../shared/etcd/admin.ts';
 import type { EtcdAlarm } from '../../shared/etcd/admin/alarms.ts';

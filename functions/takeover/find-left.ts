@@ -86,7 +86,7 @@ function podOf(object: KubeObject): FoundPod {
   };
 }
 
-/** A probe of `/health`, or by `etcdctl endpoint health`; that of the operator asks for a status. */
+/** A probe of `/health`, or by `endpoint health`; that of the operator asks for a status. */
 function endsUnhealthy(containers: unknown): boolean {
   const all = Array.isArray(containers) ? containers.filter((one) => isRecord(one)) : [];
   return all.some((one) => /health/.test(JSON.stringify(fieldOf(one, 'livenessProbe'))));

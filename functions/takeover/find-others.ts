@@ -23,7 +23,7 @@ export async function findOthers(
   return others.toSorted();
 }
 
-/** What was begun goes first; then what was made first. */
+/** One that was begun goes first; then the one that was made first. */
 function isOlder(one: Takeover, other: Takeover): boolean {
   const [begun, otherBegun] = [one, other].map(({ status }) => status.work !== undefined);
   if (begun !== otherBegun) return begun === true;

@@ -13,8 +13,8 @@ import type { State } from './state.ts';
 /** A look comes at least so long after the other. */
 const STEADY_MS = 1_000;
 
-/** Of every member that answers, the same. */
-export function revisionOf(state: Pick<State, 'members'>): string | undefined {
+/** Every member that answers tells the same. */
+function revisionOf(state: Pick<State, 'members'>): string | undefined {
   const all = new Set(answersOf(state).map(({ answer }) => answer.status.header.revision));
   return all.size === 1 ? [...all][0] : undefined;
 }
@@ -98,7 +98,7 @@ function steadied(state: State, records: Records, revision: string): Decision {
   return note(true, `Note that revision ${revision} stands still`);
 }
 
-/** What was written is in the old cluster alone: what was made of it before is of no use. */
+/** A write is in the old cluster alone: all that was made of it before is of no use. */
 function movedAfter(records: Records, revision: string): Decision {
   const { frozen } = records.work;
   const undoing =

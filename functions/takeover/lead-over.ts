@@ -1,5 +1,5 @@
-// Leads clients over, and lets go what is left of the old cluster: the Service, then the claims, one
-// by one, and the legacy object at last. Pure.
+// Leads clients over, and lets go what is left of the old cluster: the Service, then the claims,
+// one by one, and the legacy object at last. Pure.
 import { ETCD_CLUSTER_LABEL } from '../../shared/api/etcd-cluster.ts';
 import type { TakeoverWork } from '../../shared/api/takeover.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
@@ -11,7 +11,7 @@ import type { Takeover } from './object.ts';
 import { type Records, selectorText } from './records.ts';
 import type { FoundClaim, State } from './state.ts';
 
-/** Of the new pods, and of no old one. */
+/** It selects the new pods, and no old one. */
 export const newSelectorOf = ({
   spec,
 }: Pick<Takeover, 'spec'>): Readonly<Record<string, string>> => ({
@@ -45,7 +45,7 @@ export function orphanClaims(state: State): Decision {
   return { step: { type: 'orphan-claim', claim }, next: `Keep claim ${claim.name}` };
 }
 
-/** What was written after the switch is in the old cluster alone: then it stays. */
+/** A write after the switch is in the old cluster alone: then that stays. */
 export function deleteLegacy(state: State, { frozen, legacyUid }: TakeoverWork): Decision {
   const { legacy, work: seen } = state;
   const next = `Delete EtcdCluster ${legacy?.name ?? ''} of the old operator`;

@@ -1,5 +1,5 @@
-// Reads what only matters while a plan is carried out or taken back: alarms of the old members, what
-// was made for the takeover, and, when it is time for it, some of the keys. Writes nothing.
+// Reads what only matters while a plan is carried out or taken back: alarms of the old members,
+// all that was made for the takeover, and some of the keys when it is time for it. Writes nothing.
 import { ETCD_BACKUPS, type EtcdBackupStatus } from '../../shared/api/etcd-backup.ts';
 import {
   ETCD_CLUSTER_LABEL,

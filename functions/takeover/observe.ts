@@ -52,7 +52,7 @@ export async function observe(
   return { state: await observedWork({ kube, door, signal }, seen), isRemembered: false };
 }
 
-/** What was confirmed is not planned anew. */
+/** A plan that was confirmed is not made anew. */
 async function readForPlan(
   kube: KubeClient,
   { takeover }: State,

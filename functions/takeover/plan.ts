@@ -54,8 +54,8 @@ export function planOf(state: State): TakeoverPlan {
 const UNASKED = 'The members were not asked from here.';
 
 /**
- * Revisions and sizes grow all the time, and no plan depends on them. What only a person says of
- * the plan, and what changes with every status, is left out.
+ * Revisions and sizes grow all the time, and no plan depends on them. Words of a
+ * person on the plan, and versions that change with every status, are left out.
  */
 function idOf({ takeover, legacy, secrets, target, members, ...state }: State): string {
   const { client, headless, pods, claims, operators } = state;

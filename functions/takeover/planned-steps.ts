@@ -43,7 +43,7 @@ function copy(state: State, legacy: LegacyEtcd): readonly PlannedStep[] {
     },
     {
       name: 'MakeCluster',
-      does: `An EtcdRestore makes EtcdCluster ${name} of it, with a higher revision, and members join.`,
+      does: `An EtcdRestore makes EtcdCluster ${name} of it, at a higher revision; members join.`,
       precondition: 'The snapshot is of the revision at which writers stopped.',
     },
     {
@@ -69,8 +69,8 @@ function lead({ client, claims, takeover }: State, legacy: LegacyEtcd): readonly
       does: `Service ${service} leads to EtcdCluster ${name}, and no longer has an owner.`,
       precondition:
         `No key differs, EtcdCluster ${name} is Ready, the Service has uid ` +
-        `${client?.uid ?? 'unknown'} and its selector, and the revision of the old cluster is that ` +
-        'of the snapshot still.',
+        `${client?.uid ?? 'unknown'} and its selector, and the revision of the old cluster is ` +
+        'that of the snapshot still.',
       writers: 'GoOn',
       noWayBack: true,
     },

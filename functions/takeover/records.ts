@@ -1,4 +1,4 @@
-// What is remembered of a plan that is carried out, and the names of what is made for it. Pure.
+// The memory of a plan that is carried out, and the names of what is made for it. Pure.
 import type { TakenStep, TakeoverStatus, TakeoverWork } from '../../shared/api/takeover.ts';
 import { hashOf } from '../../shared/hash.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
@@ -20,7 +20,7 @@ export const isOver = ({ status }: Pick<Takeover, 'status'>): boolean =>
 export const isAtWork = (takeover: Takeover): boolean =>
   takeover.status.work !== undefined && !isOver(takeover) && !isEnding(takeover);
 
-/** What was made is being deleted. */
+/** All that was made is being deleted. */
 export const isUndoing = ({ undoing, rollingBackAt }: TakeoverWork): boolean =>
   undoing !== undefined || rollingBackAt !== undefined;
 

@@ -27,8 +27,8 @@ export function refuseOthers({ takeover, others }: State): readonly Reason[] {
   const { namespace, spec } = takeover;
   if (others.length === 0) return [];
   const message =
-    `Takeover ${listed(others)} of ${namespace}/${spec.legacy.name} is older, and has it until it ` +
-    'is over. Delete this one, or that one if nothing of it was begun.';
+    `Takeover ${listed(others)} of ${namespace}/${spec.legacy.name} is older, and has it until ` +
+    'it is over. Delete this one, or that one if nothing of it was begun.';
   return [{ reason: 'OtherTakeover', message }];
 }
 

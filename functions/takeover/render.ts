@@ -1,6 +1,6 @@
-// What is made for a takeover: a claim with the snapshot, the EtcdBackup that takes it, and the
-// EtcdRestore that makes the new EtcdCluster of it. They go with the Takeover, and the EtcdCluster
-// stays. Pure.
+// The objects that are made for a takeover: a claim with the snapshot, the EtcdBackup that takes
+// it, and the EtcdRestore that makes the new EtcdCluster of it. They go with the Takeover, and the
+// EtcdCluster stays. Pure.
 import { ETCD_BACKUPS } from '../../shared/api/etcd-backup.ts';
 import { ETCD_RESTORES } from '../../shared/api/etcd-restore.ts';
 import { TAKEOVER_LABEL, TAKEOVERS } from '../../shared/api/takeover.ts';

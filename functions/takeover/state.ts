@@ -82,10 +82,10 @@ export interface FoundJob extends FoundMade {
   readonly says: Reason;
   /** It needs a person. */
   readonly isDegraded: boolean;
-  /** Of the snapshot. */
+  /** That of the snapshot. */
   readonly revision: string | undefined;
   readonly keys: number | undefined;
-  /** Of a backup that of the legacy cluster, of a restore that of the new one. */
+  /** A backup has that of the legacy cluster, a restore that of the new one. */
   readonly clusterId: string | undefined;
 }
 
@@ -99,7 +99,7 @@ export interface Comparison {
   readonly keys: number;
   readonly after: string;
   readonly isWhole: boolean;
-  /** What is not the same, as a sentence. */
+  /** The first difference, as a sentence. */
   readonly differs?: string;
 }
 

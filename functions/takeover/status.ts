@@ -83,7 +83,8 @@ function planned(
     return condition('Planned', 'False', trouble);
   }
   const message =
-    `Plan ${plan.id ?? ''} has ${plan.steps.length} steps. Read status.plan, or npm run takeover. ` +
+    `Plan ${plan.id ?? ''} has ${plan.steps.length} steps. Read status.plan, or npm run ` +
+    'takeover. ' +
     (plan.waitsFor ?? '');
   return condition('Planned', 'True', { reason: 'Planned', message: message.trim() });
 }
@@ -98,8 +99,8 @@ function complete(
   const phase = phaseOf(work);
   if (phase === 'Done') {
     const message =
-      `EtcdCluster ${into.name} has the ${work?.compared?.keys ?? 0} keys of ${legacy.name} as of ` +
-      `revision ${work?.frozen?.revision ?? ''}, and its clients.`;
+      `EtcdCluster ${into.name} has the ${work?.compared?.keys ?? 0} keys of ${legacy.name} as ` +
+      `of revision ${work?.frozen?.revision ?? ''}, and its clients.`;
     return condition('Complete', 'True', { reason: 'TakenOver', message });
   }
   if (phase === 'RolledBack') {

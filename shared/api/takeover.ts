@@ -112,7 +112,7 @@ interface Named {
   readonly uid: string;
 }
 
-/** What no look could tell again of a plan that is carried out. Written before what it is about. */
+/** All that no look could tell again of a plan that is carried out. */
 export interface TakeoverWork {
   readonly plan: string;
   /** The hash of `spec.into` as it was confirmed. */
@@ -144,7 +144,7 @@ export interface TakeoverWork {
     readonly after: string;
     readonly isWhole: boolean;
   };
-  /** What was made is deleted, for another attempt, whose reason this is. */
+  /** All that was made is deleted for another attempt, whose reason this is. */
   readonly undoing?: string;
   readonly switchingAt?: string;
   readonly rollingBackAt?: string;

@@ -6,7 +6,7 @@ import { granted, rule, type Rule } from './manifests.ts';
 const TAKEOVER = 'takeover';
 const NAME = 'ballast-takeover';
 
-/** What is wide here is narrowed by ValidatingAdmissionPolicy ballast-takeover. */
+/** ValidatingAdmissionPolicy ballast-takeover narrows the wide ones. */
 const NAMESPACE_RULES: readonly Rule[] = [
   // The last step of a plan that a person has confirmed.
   rule('etcd.database.coreos.com', 'etcdclusters', ['delete', 'get']),

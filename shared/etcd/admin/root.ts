@@ -2,7 +2,7 @@
 // Calls are written for that of 3.4 and later, and an older member is found out by its answer.
 import type { Answer, EtcdEndpoint, Gateway, Request } from './gateway.ts';
 
-/** Of calls as they are written. */
+/** That of calls as they are written. */
 const ROOT = '/v3';
 const VERSION_BYTES_MAX = 4_096;
 
@@ -13,7 +13,7 @@ export function rootOf(version: string): string {
   return minor === 3 ? '/v3beta' : '/v3alpha';
 }
 
-/** What is asked for at a page that is not there was not carried out, so it is asked again. */
+/** A call to a page that is not there was not carried out, so it is made again. */
 export async function postAtRoot(
   gateway: Gateway,
   endpoint: EtcdEndpoint,

@@ -100,7 +100,7 @@ export class Installed {
   }
 }
 
-/** Of a whole audit log. */
+/** All that a whole audit log has. */
 export function requestsIn(log: Buffer): readonly AuditedRequest[] {
   const lines = log
     .toString()

@@ -1,6 +1,6 @@
-// What the account of `takeover` can still do in the wrong hands where it was granted its rights: it
-// makes and deletes what belongs to a Takeover, leads a Service of the old clients over, lets claims
-// go from their old owner, and scales a Deployment. All else of these it is refused.
+// The account of `takeover` in the wrong hands, where it was granted its rights: it makes and
+// deletes what belongs to a Takeover, leads a Service of the old clients over, lets claims go from
+// their old owner, and scales a Deployment. All else of these it is refused.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { takeoverRights } from '../../../knative/tools/rights/takeover.ts';
 import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';

@@ -170,7 +170,7 @@ export class TakeoverPlace {
     await this.#audit.remove();
   }
 
-  /** What the account of the function asked until now, held against its rights. */
+  /** All that the account of the function asked until now, held against its rights. */
   async misfits(): Promise<Misfits> {
     const requests = requestsIn(await readFile(this.#audit.logPath));
     const objects = [...SHIPPED.map(({ object }) => object), ...takeoverRights(namespace)];

@@ -1,5 +1,5 @@
-// A confirmed plan is carried out or rolled back, with the process dying at each single write of it,
-// before and after the write is done, and with old reads. The world throws when an acknowledged
+// A confirmed plan is carried out or rolled back, with the process dying at each single write of
+// it, before and after the write is done, and with old reads. The world throws when an acknowledged
 // write is lost.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

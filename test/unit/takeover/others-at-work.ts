@@ -1,5 +1,5 @@
-// What others do in the world of a takeover: the functions that take a snapshot, restore it and run
-// the new EtcdCluster, and the garbage collector.
+// The others in the world of a takeover: the functions that take a snapshot, restore it and run the
+// new EtcdCluster, and the garbage collector.
 import { ETCD_BACKUPS } from '../../../shared/api/etcd-backup.ts';
 import { ETCD_CLUSTERS } from '../../../shared/api/etcd-cluster.ts';
 import { ETCD_RESTORES } from '../../../shared/api/etcd-restore.ts';
@@ -28,7 +28,7 @@ const all = ({ kube }: Scene, resource: string): readonly KubeObject[] => [
   ...kube.of(resource).values(),
 ];
 
-/** Of what is there now. */
+/** Each has all that is there now. */
 export function takeBackups(scene: Scene): void {
   const { kube, etcds } = scene;
   const isReady = ({ status, metadata }: KubeObject): boolean =>
@@ -87,7 +87,7 @@ function makeCluster(kube: KubeModel, restoreName: string, clusterId: string): v
   });
 }
 
-/** What belongs to nobody any more goes. */
+/** All that belongs to nobody any more goes. */
 export function collectGarbage({ kube }: Scene): void {
   const there = new Set([...kube.objects.values()].map(({ metadata }) => metadata.uid));
   for (const [key, { metadata }] of kube.objects) {
