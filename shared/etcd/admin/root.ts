@@ -5,6 +5,8 @@ import type { Answer, EtcdEndpoint, Gateway, Request } from './gateway.ts';
 /** That of calls as they are written. */
 const ROOT = '/v3';
 const VERSION_BYTES_MAX = 4_096;
+/** A member that is alive tells it within milliseconds. */
+const ANSWERS_WITHIN_MS = 2_000;
 
 /** As the member tells its version. */
 export function rootOf(version: string): string {
@@ -34,6 +36,7 @@ export async function postAtRoot(
   return at(root);
 }
 
+/** Undefined where nobody tells his version in time: then the page is not there. */
 async function rootAt(
   gateway: Gateway,
   endpoint: EtcdEndpoint,
@@ -41,7 +44,8 @@ async function rootAt(
 ): Promise<string | undefined> {
   const asked = { path: '/version', body: undefined, token: undefined, isChange: false };
   const request = { ...asked, bytesMax: VERSION_BYTES_MAX };
-  const { statusCode, text } = await gateway.post(endpoint, request, signal);
-  const version = /"etcdserver":"(\d+\.\d+\.\d+)/.exec(text)?.[1];
-  return statusCode === 200 && version !== undefined ? rootOf(version) : undefined;
+  const ends = AbortSignal.any([signal, AbortSignal.timeout(ANSWERS_WITHIN_MS)]);
+  const answer = await gateway.post(endpoint, request, ends).catch(() => undefined);
+  const version = /"etcdserver":"(\d+\.\d+\.\d+)/.exec(answer?.text ?? '')?.[1];
+  return answer?.statusCode === 200 && version !== undefined ? rootOf(version) : undefined;
 }
