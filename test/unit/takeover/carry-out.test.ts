@@ -3,6 +3,7 @@
 // write is lost.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { ETCD_BACKUPS } from '../../../shared/api/etcd-backup.ts';
 import { TAKEOVERS } from '../../../shared/api/takeover.ts';
 import { SERVICES } from '../../../shared/stateful/parts.ts';
 import { Passed } from '../stateful/passed.ts';
@@ -158,6 +159,33 @@ test.each(LIVES)(
     await fc.assert(property, { numRuns: 15, seed: 1 });
   },
 );
+
+test('an alarm that somebody ends is raised again before clients are led over', async () => {
+  const run = await Carrying.confirmed();
+  let isEnded = false;
+  run.befalls = ({ status, etcds }) => {
+    if (isEnded || status.steps?.at(-1)?.name !== 'SwitchService') return;
+    isEnded = true;
+    etcds.alarms = [];
+  };
+  await expectConverged(run);
+  expectDone(run);
+  const order = run.kube.writes.filter((one) => /^etcd|services/.test(one));
+  expect(order).toEqual(['etcd raise', 'etcd raise', 'patch services old-client']);
+});
+
+test('a snapshot of a member that was behind is taken anew', async () => {
+  const run = await Carrying.confirmed();
+  run.befalls = ({ kube }) => {
+    const found = kube.objects.get(`etcdbackups/${namespace}/over-takeover-1`);
+    if (found === undefined || found['status'] !== undefined) return;
+    const backup = { revision: '8', keys: 1, clusterId: '7' };
+    kube.put(ETCD_BACKUPS, { ...found, status: { phase: 'Complete', backup, entries: [] } });
+  };
+  await expectConverged(run);
+  expectDone(run);
+  expect(run.status.work?.attempt).toBe(2);
+});
 
 test('a write to the old members after the switch keeps them', async () => {
   const run = await Carrying.confirmed();
