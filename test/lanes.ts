@@ -63,7 +63,8 @@ export const lanes: readonly Lane[] = [
     name: 'manifests',
     include: [
       'test/integration/manifests/{dead-letters,rights}.test.ts',
-      'test/integration/manifests/taken-over{,-backup,-etcd,-peer,-restore,-schedule}.test.ts',
+      'test/integration/manifests/taken-over{,-backup,-etcd,-peer,-restore}.test.ts',
+      'test/integration/manifests/taken-over{-schedule,-takeover}.test.ts',
     ],
     parts: ['etcd', 'kube-apiserver', 'nats-server'],
     hasManifests: true,

@@ -1,25 +1,93 @@
-// Decides what is next: there is a plan or something speaks against it, and neither is carried out
-// by this version. Pure.
-import type { TakeoverPlan } from '../../shared/api/takeover.ts';
-import type { Decision as DecisionOf } from '../../shared/stateful/decision.ts';
+// Decides what is next: a plan waits for a person who confirms exactly it, and then is carried out
+// or taken back. One that is over is left alone for good. Pure.
+import { hexOf } from '../../shared/etcd/admin/ids.ts';
+import type { Reason } from '../../shared/kube/conditions.ts';
+import { timestamp } from '../../shared/kube/timestamp.ts';
 import { joined, NOTHING, waitFor } from '../../shared/stateful/decision.ts';
+import { answersOf } from './answers.ts';
+import { carryOut } from './carry-out.ts';
+import type { Decision } from './decision.ts';
 import { isEnding } from './object.ts';
 import { planOf } from './plan.ts';
+import { intoOf, isOver, isUndoing, recordsOf, type Records, selectorText } from './records.ts';
 import type { State } from './state.ts';
-
-/** There is none yet: this function changes nothing but its own status. */
-export type Step = never;
-
-export interface Decision extends DecisionOf<Step> {
-  /** Undefined for a Takeover that is being deleted. */
-  readonly plan?: TakeoverPlan;
-}
+import { takeBack } from './take-back.ts';
 
 export function decide(state: State): Decision {
-  if (isEnding(state.takeover)) return NOTHING;
+  const { takeover } = state;
+  if (isEnding(takeover) || isOver(takeover)) return NOTHING;
+  const records = recordsOf(takeover.status);
+  if (records === undefined) return beforehand(state);
+  const { rollingBackAt, switchingAt } = records.work;
+  const isTurning = takeover.spec.rollback === true && rollingBackAt === undefined;
+  // Later there is no way back, and the API server says so to whoever asks for one.
+  if (isTurning && switchingAt === undefined) return turnBack(state, records);
+  return isUndoing(records.work) ? takeBack(state, records) : carryOut(state, records);
+}
+
+function turnBack({ nowMs }: State, { work, steps }: Records): Decision {
+  const { undoing: _, ...rest } = work;
+  const turned = { ...rest, rollingBackAt: timestamp(nowMs) };
+  const step = { type: 'write-records', records: { work: turned, steps } } as const;
+  return { step, next: 'Roll it back' };
+}
+
+function beforehand(state: State): Decision {
   const plan = planOf(state);
   const [first] = plan.refusals;
-  if (first === undefined) return { next: plan.next, plan };
-  const trouble = { reason: first.reason, message: joined(plan.refusals) };
-  return { ...waitFor(plan.next, plan.refusals, trouble), plan };
+  if (first !== undefined) {
+    const trouble = { reason: first.reason, message: joined(plan.refusals) };
+    return waitFor(plan.next, plan.refusals, trouble);
+  }
+  const { confirm, rollback = false } = state.takeover.spec;
+  if (confirm === undefined || plan.id === undefined) return { next: plan.next };
+  if (confirm !== plan.id) {
+    const changed = { reason: 'PlanChanged', message: plan.waitsFor ?? '' };
+    return waitFor(plan.next, [changed], changed);
+  }
+  if (rollback) return waitFor('Nothing', [NOTHING_BEGUN], NOTHING_BEGUN);
+  const records = firstRecords(state, plan.id);
+  if (state.legacy?.tls !== undefined || records === undefined) {
+    return waitFor('Nothing', [NOT_WITH_TLS], NOT_WITH_TLS);
+  }
+  return { step: { type: 'write-records', records }, next: `Begin plan ${plan.id}` };
+}
+
+const NOTHING_BEGUN: Reason = {
+  reason: 'NothingBegun',
+  message:
+    'spec.rollback is true, and nothing was begun. Take it out, and the plan is carried out.',
+};
+
+const NOT_WITH_TLS: Reason = {
+  reason: 'TlsByHand',
+  message:
+    'Clients of this cluster connect over TLS, and such a plan is not carried out by this ' +
+    'version: docs/takeover.md says how it is done by hand. Nothing was changed.',
+};
+
+/** All that a rollback would need, and what later looks are held against. */
+function firstRecords(state: State, plan: string): Records | undefined {
+  const { takeover, legacy, client, claims, operators } = state;
+  const clusterId = answersOf(state)[0]?.answer.status.header.clusterId;
+  if (legacy === undefined || client === undefined || clusterId === undefined) return undefined;
+  const { name, uid, selector } = client;
+  const work = {
+    plan,
+    into: intoOf(takeover),
+    legacyUid: legacy.uid,
+    clusterId: hexOf(clusterId),
+    service: { name, uid, selector: selectorText(selector) },
+    claims: claims
+      .filter(({ isOwned }) => isOwned)
+      .map((one) => ({ name: one.name, uid: one.uid })),
+    operators: operators.map((one) => ({
+      namespace: one.namespace,
+      name: one.name,
+      uid: one.uid,
+      replicas: one.replicas,
+    })),
+    attempt: 1,
+  };
+  return { work, steps: [] };
 }

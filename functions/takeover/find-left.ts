@@ -35,8 +35,7 @@ export async function findLeft(
   }
   const claims: FoundClaim[] = [];
   for await (const object of labelled(kube, CLAIMS, legacy, signal)) {
-    const { name, uid } = object.metadata;
-    claims.push({ name, uid, isOwned: isOwned(object) });
+    claims.push({ ...identityOf(object), isOwned: isOwned(object) });
   }
   const service = async (name: string): Promise<FoundService | undefined> => {
     const { namespace } = legacy;
@@ -67,10 +66,15 @@ async function* labelled(
 const byName = <Named extends { readonly name: string }>(all: readonly Named[]): readonly Named[] =>
   all.toSorted((one, other) => (one.name < other.name ? -1 : 1));
 
+function identityOf({ metadata }: KubeObject) {
+  const { name, uid, resourceVersion, ownerReferences: owners = [] } = metadata;
+  return { name, uid, resourceVersion, owners };
+}
+
 function podOf(object: KubeObject): FoundPod {
   const { name, uid, deletionTimestamp } = object.metadata;
   const { podIP, phase } = fieldOf({ ...object }, 'status');
-  const { volumes } = fieldOf({ ...object }, 'spec');
+  const { volumes, containers } = fieldOf({ ...object }, 'spec');
   const ip = textOf(podIP);
   return {
     name,
@@ -78,7 +82,14 @@ function podOf(object: KubeObject): FoundPod {
     ip: ip === '' ? undefined : ip,
     isRunning: phase === 'Running' && deletionTimestamp === undefined,
     claim: claimIn(volumes),
+    endsUnhealthy: endsUnhealthy(containers),
   };
+}
+
+/** A probe of `/health`, or by `endpoint health`; that of the operator asks for a status. */
+function endsUnhealthy(containers: unknown): boolean {
+  const all = Array.isArray(containers) ? containers.filter((one) => isRecord(one)) : [];
+  return all.some((one) => /health/.test(JSON.stringify(fieldOf(one, 'livenessProbe'))));
 }
 
 /** The one claim of a member has its data. */
@@ -89,8 +100,7 @@ function claimIn(volumes: unknown): string | undefined {
 }
 
 function serviceOf(object: KubeObject, isOwned: boolean): FoundService {
-  const { name, uid } = object.metadata;
   const selector = fieldOf(fieldOf({ ...object }, 'spec'), 'selector');
   const labels = Object.entries(selector).map(([key, value]) => [key, textOf(value)]);
-  return { name, uid, selector: Object.fromEntries(labels), isOwned };
+  return { ...identityOf(object), selector: Object.fromEntries(labels), isOwned };
 }

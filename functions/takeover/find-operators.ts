@@ -9,7 +9,7 @@ import { fieldOf } from './legacy.ts';
 import type { Takeover } from './object.ts';
 import type { FoundOperator, State } from './state.ts';
 
-const DEPLOYMENTS = { group: 'apps', version: 'v1', resource: 'deployments' } as const;
+export const DEPLOYMENTS = { group: 'apps', version: 'v1', resource: 'deployments' } as const;
 const OBJECTS_PER_PAGE = 100;
 const OPERATOR = 'etcd-operator';
 
@@ -62,8 +62,16 @@ const lastPart = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
 const specOf = (deployment: KubeObject) => fieldOf({ ...deployment }, 'spec');
 
 function operatorOf(deployment: KubeObject): FoundOperator {
-  const { name, namespace = '', uid } = deployment.metadata;
+  const { name, namespace = '', uid, resourceVersion } = deployment.metadata;
   const { replicas } = specOf(deployment);
-  // The API server fills in 1 where none is said.
-  return { name, namespace, uid, replicas: typeof replicas === 'number' ? replicas : 1 };
+  const { replicas: running } = fieldOf({ ...deployment }, 'status');
+  return {
+    name,
+    namespace,
+    uid,
+    resourceVersion,
+    // The API server fills in 1 where none is said.
+    replicas: typeof replicas === 'number' ? replicas : 1,
+    running: typeof running === 'number' ? running : 0,
+  };
 }

@@ -1,7 +1,9 @@
-// Looks at what operators that are gone left behind, and plans how their data would be led into
-// clusters of ours: which objects would be made, adopted, changed, deleted and kept, in which
-// steps, and what speaks against it. It carries out nothing yet. The sweep alone wakes it, so that
-// it watches nothing; where there is no Takeover it lists them, and reads and writes nothing else.
+// Looks at what operators that are gone left behind, and plans how their data is led into clusters
+// of ours: which objects are made, adopted, changed, deleted and kept, in which steps, and what
+// speaks against it. A plan that a person confirms is carried out, one change at a look, and taken
+// back when a person says so before clients are led over. Its memory is the status of the Takeover.
+// The sweep alone wakes it, so that it watches nothing; where there is no Takeover it lists them,
+// and reads and writes nothing else.
 //
 // The files of the function, in the order of a reconcile:
 //   reconciler         the entry: binds what follows to the shared reconciler
@@ -12,25 +14,31 @@
 //     target           the new EtcdCluster as it would be stored; carry-over: what it is made of
 //     read-secrets     the certificates of before and after
 //     taken            whether the names of the new one are free
-//     ask-members      the members' own word
+//     ask-members      the members' own word; door: how they are asked
+//     observe-work     while it is carried out: alarms, and what was made; compare: keys of both
 //   state              the state as types
-//   decide             whether something speaks against the plan
+//   records            what the status remembers of a plan that is carried out
+//   decide             the next step; decision, attempts
 //     plan             the plan with its id; planned-objects, planned-steps, notes
 //     refuse-legacy    what speaks against it on the side of the old cluster: answers, versions
 //     refuse-target    and on the side of the new one; refuse-secrets: and between them
+//     carry-out        the steps in their order: stop-operators, frozen, copy-data with copied,
+//                      lead-over
+//     take-back        deletes what was made, for another attempt or on rollback
+//   steps              applies one step; render: what it makes
 //   status             what the status is
 import { TAKEOVER_LEASE } from '../../shared/api/takeover.ts';
-import { askLegacy } from '../../shared/etcd/legacy.ts';
 import { defineStateful } from '../../shared/stateful/define.ts';
 import { Deps } from './deps.ts';
+import { DOOR } from './door.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
 
 export const takeover = defineStateful({
   name: 'takeover',
-  purpose: 'Plans how the data of clusters whose operator is gone is led into clusters of ours.',
+  purpose: 'Leads the data of clusters whose operator is gone into clusters of ours, as planned.',
   fieldManager: FIELD_MANAGER,
   lease: TAKEOVER_LEASE,
   isQuiet: true,
-  open: (options) => new Deps(options, askLegacy),
+  open: (options) => new Deps(options, DOOR),
   load: () => import('./reconciler.ts'),
 });

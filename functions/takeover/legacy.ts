@@ -8,6 +8,7 @@ export interface LegacyEtcd {
   readonly name: string;
   readonly namespace: string;
   readonly uid: string;
+  readonly resourceVersion: string;
   readonly isEnding: boolean;
   readonly spec: Readonly<Record<string, unknown>>;
   readonly size: number | undefined;
@@ -27,7 +28,8 @@ interface LegacyTls {
 const SIZE_MAX = 7;
 
 export function legacyEtcdOf(object: KubeObject): LegacyEtcd {
-  const { name, namespace = '', uid, deletionTimestamp, annotations = {} } = object.metadata;
+  const { metadata } = object;
+  const { name, namespace = '', uid, resourceVersion, annotations = {} } = metadata;
   const spec = isRecord(object['spec']) ? object['spec'] : {};
   const { size } = spec;
   const isSize = Number.isInteger(size) && Number(size) > 0 && Number(size) <= SIZE_MAX;
@@ -35,7 +37,8 @@ export function legacyEtcdOf(object: KubeObject): LegacyEtcd {
     name,
     namespace,
     uid,
-    isEnding: deletionTimestamp !== undefined,
+    resourceVersion,
+    isEnding: metadata.deletionTimestamp !== undefined,
     spec,
     size: isSize ? Number(size) : undefined,
     tls: tlsIn(spec),

@@ -87,8 +87,8 @@ const direct = (legacy: LegacyEtcd): Reason => ({
   reason: 'DirectClients',
   message:
     `Clients that connect to pods by their addresses, or by names of Service ` +
-    `${headlessServiceOf(legacy)}, are neither stopped nor led over: lead them to the client ` +
-    'Service before.',
+    `${headlessServiceOf(legacy)}, are stopped as all others and not led over: lead them to the ` +
+    'client Service before.',
 });
 
 function unasked({ members }: State): readonly Reason[] {

@@ -10,36 +10,73 @@ import { askMembers } from './ask-members.ts';
 import type { Deps } from './deps.ts';
 import { findLeft } from './find-left.ts';
 import { findOperators } from './find-operators.ts';
-import { legacyEtcdOf } from './legacy.ts';
+import { findOthers } from './find-others.ts';
+import { type LegacyEtcd, legacyEtcdOf } from './legacy.ts';
 import type { Takeover } from './object.ts';
+import { observeWork } from './observe-work.ts';
 import { readSecrets } from './read-secrets.ts';
+import { isAtWork, isOver, isUndoing } from './records.ts';
 import type { State } from './state.ts';
 import { findTaken } from './taken.ts';
 import { readTarget } from './target.ts';
 
 type Observed = Pick<Deps, 'kube' | 'clock'> & {
-  /** Members are asked by it; nobody asks them without. */
-  readonly ask: Deps['ask'] | undefined;
+  /** Members are asked through it; nobody asks them without. */
+  readonly door: Deps['door'] | undefined;
 };
 
 export async function observe(
-  { kube, clock, ask }: Observed,
+  { kube, clock, door }: Observed,
   takeover: Takeover,
   signal: AbortSignal,
 ): Promise<Observation<State>> {
+  const nowMs = clock.nowMs();
+  if (isOver(takeover)) {
+    const state = { ...NOTHING_FOUND, takeover, nowMs, isKindKnown: true };
+    return { state, isRemembered: false };
+  }
   const { object, isKindKnown } = await readLegacy(kube, takeover, signal);
-  const state = { ...NOTHING_FOUND, takeover, nowMs: clock.nowMs(), isKindKnown };
-  if (object === null) return { state, isRemembered: false };
+  const state = { ...NOTHING_FOUND, takeover, nowMs, isKindKnown };
+  if (object === null) {
+    return { state: await observedWork({ kube, door, signal }, state), isRemembered: false };
+  }
   const legacy = legacyEtcdOf(object);
   const left = await findLeft(kube, legacy, signal);
   const operators = await findOperators(kube, takeover, signal);
+  const found = { ...state, legacy, ...left, ...operators };
+  const planned = isAtWork(takeover) ? {} : await readForPlan(kube, found, legacy, signal);
+  const { secrets } = { ...found, ...planned };
+  const about = { legacy, secrets, pods: left.pods };
+  const members = door && (await askMembers(door.ask, about, signal));
+  const seen = { ...found, ...planned, members };
+  return { state: await observedWork({ kube, door, signal }, seen), isRemembered: false };
+}
+
+/** A plan that was confirmed is not made anew. */
+async function readForPlan(
+  kube: KubeClient,
+  { takeover }: State,
+  legacy: LegacyEtcd,
+  signal: AbortSignal,
+) {
   const target = await readTarget(kube, takeover, legacy, signal);
   const secrets = await readSecrets(kube, legacy, target, signal);
   const taken = await findTaken(kube, takeover, signal);
-  const about = { legacy, secrets, pods: left.pods };
-  const members = ask === undefined ? undefined : await askMembers(ask, about, signal);
-  const found = { ...state, legacy, ...left, ...operators, target, secrets, taken, members };
-  return { state: found, isRemembered: false };
+  const others = await findOthers(kube, takeover, signal);
+  return { target, secrets, taken, others };
+}
+
+interface Looking extends Pick<Observed, 'kube' | 'door'> {
+  readonly signal: AbortSignal;
+}
+
+async function observedWork({ kube, door, signal }: Looking, state: State): Promise<State> {
+  const { takeover } = state;
+  const { work } = takeover.status;
+  if (!isAtWork(takeover) || work === undefined || door === undefined) return state;
+  const taken = isUndoing(work) ? await findTaken(kube, takeover, signal) : [];
+  const seen = await observeWork({ kube, door, signal }, takeover, work, state);
+  return { ...state, taken, work: seen };
 }
 
 const NOTHING_FOUND = {
@@ -56,6 +93,8 @@ const NOTHING_FOUND = {
   members: undefined,
   target: { wanted: {}, spec: undefined },
   taken: [],
+  others: [],
+  work: undefined,
 } as const;
 
 async function readLegacy(

@@ -9,7 +9,7 @@ import { plannedObjects } from './planned-objects.ts';
 import { plannedSteps } from './planned-steps.ts';
 import { refuseMembers, refuseMissing, refuseOperator, refuseServices } from './refuse-legacy.ts';
 import { refuseSecrets } from './refuse-secrets.ts';
-import { refuseCertificates, refuseNames, refuseTarget } from './refuse-target.ts';
+import { refuseCertificates, refuseNames, refuseOthers, refuseTarget } from './refuse-target.ts';
 import type { Asked, State } from './state.ts';
 
 const ID_LENGTH = 12;
@@ -17,6 +17,7 @@ const ID_LENGTH = 12;
 /** In the order in which people would look into them. */
 const REFUSALS: readonly ((state: State) => readonly Reason[])[] = [
   refuseMissing,
+  refuseOthers,
   refuseSecrets,
   refuseMembers,
   refuseServices,
@@ -38,29 +39,53 @@ export function planOf(state: State): TakeoverPlan {
     return { next: 'Plan it anew', waitsFor: joined(refusals), ...rest };
   }
   // Where nobody asked the members nobody knows what the plan is about.
-  const id = state.members === undefined ? {} : { id: idOf(state) };
-  return { ...id, next: 'Nothing', waitsFor: NOT_CARRIED_OUT, ...rest };
+  if (state.members === undefined) return { next: 'Nothing', waitsFor: UNASKED, ...rest };
+  const id = idOf(state);
+  const { confirm } = state.takeover.spec;
+  if (confirm === id) return { id, next: 'Begin', ...rest };
+  const waitsFor =
+    confirm === undefined
+      ? `It is carried out once spec.confirm is ${id}.`
+      : `spec.confirm is ${confirm}, and since then something changed: read the plan again, and ` +
+        `write ${id} if it is right.`;
+  return { id, next: 'Nothing', waitsFor, ...rest };
 }
 
-const NOT_CARRIED_OUT = 'A plan is not carried out by this version.';
+const UNASKED = 'The members were not asked from here.';
 
-/** Revisions and sizes grow all the time, and no plan depends on them. */
+/**
+ * Revisions and sizes grow all the time, and no plan depends on them. Words of a
+ * person on the plan, and versions that change with every status, are left out.
+ */
 function idOf({ takeover, legacy, secrets, target, members, ...state }: State): string {
   const { client, headless, pods, claims, operators } = state;
+  const { confirm: _, rollback: __, ...spec } = takeover.spec;
   const about = {
     uid: takeover.uid,
-    spec: takeover.spec,
-    legacy,
+    spec,
+    legacy: legacy && lasting(legacy),
     target: target.spec,
     secrets: [...secrets].map(([name, secret]) => [
       name,
       secret.is === 'found' ? secret.resourceVersion : secret.is,
     ]),
     members: [...(members ?? [])].map(([pod, asked]) => [pod, identityOf(asked)]),
-    world: { client, headless, pods, claims, operators },
+    world: {
+      client: client && lasting(client),
+      headless: headless && lasting(headless),
+      pods,
+      claims: claims.map((one) => lasting(one)),
+      operators: operators.map((one) => lasting(one)),
+    },
   };
   return `${takeover.name}-${hashOf(about).slice(0, ID_LENGTH)}`;
 }
+
+const lasting = (found: { readonly resourceVersion: string }): object => ({
+  ...found,
+  resourceVersion: undefined,
+  running: undefined,
+});
 
 function identityOf(asked: Asked): unknown {
   if ('silent' in asked) return 'silent';

@@ -4,6 +4,7 @@ import { claimName, headlessName, peerNameOf } from '../../shared/api/etcd-names
 import type { PlannedObject } from '../../shared/api/takeover.ts';
 import { clientServiceOf, headlessServiceOf, type LegacyEtcd } from './legacy.ts';
 import { givenIn } from './read-secrets.ts';
+import { madeNameOf } from './records.ts';
 import type { FoundClaim, FoundPod, State } from './state.ts';
 
 export function plannedObjects(state: State): readonly PlannedObject[] {
@@ -24,13 +25,16 @@ export function plannedObjects(state: State): readonly PlannedObject[] {
 function made({ takeover }: State, { name: from }: LegacyEtcd): readonly PlannedObject[] {
   const { name } = takeover.spec.into;
   const claim = claimName(peerNameOf(name, 0));
-  const whys = {
-    PersistentVolumeClaim: 'The first member starts with the snapshot that is restored into it.',
-    Job: `Takes the snapshot of a member of ${from}, checks and restores it; it goes when done.`,
-  };
+  const own = madeNameOf(takeover.name, { attempt: 1 });
   return [
-    make('PersistentVolumeClaim', claim, whys.PersistentVolumeClaim),
-    make('Job', `${takeover.name}-${takeover.uid}`, whys.Job),
+    make('PersistentVolumeClaim', own, 'The snapshot is put there; it goes with the Takeover.'),
+    make('EtcdBackup', own, `Takes a snapshot of a member of ${from}, and checks it.`),
+    make('EtcdRestore', own, 'Restores that into the first member of the new EtcdCluster.'),
+    make(
+      'PersistentVolumeClaim',
+      claim,
+      'The first member starts with the snapshot that is restored into it.',
+    ),
     make(
       'EtcdCluster',
       name,

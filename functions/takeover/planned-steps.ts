@@ -21,33 +21,35 @@ const stop = ({ operators }: State): readonly PlannedStep[] =>
     }));
 
 function copy(state: State, legacy: LegacyEtcd): readonly PlannedStep[] {
-  const { client, takeover } = state;
-  const service = clientServiceOf(legacy);
+  const { takeover } = state;
+  const { name } = takeover.spec.into;
   const source = sourceOf(state);
-  const from = source === undefined ? 'a member that answers' : source.pod;
-  const id = source && BigInt(source.answer.status.header.memberId).toString(16);
+  const from = source === undefined ? 'a member that answers' : `a member, as ${source.pod}`;
+  const id = source && BigInt(source.answer.status.header.clusterId).toString(16);
+  const quorum = id === undefined ? 'A quorum stands.' : `A quorum of cluster ${id} stands.`;
   return [
     {
       name: 'FreezeWriters',
-      does: `Service ${service} leads to nobody, and it is awaited that the revision stands still.`,
-      precondition: `It has uid ${client?.uid ?? 'unknown'} and its selector, and a quorum stands.`,
+      does:
+        `The members of ${legacy.name} get an alarm with which etcd takes no write, whoever is ` +
+        'connected; they are read as before. It is awaited that the revision stands still.',
+      precondition: quorum,
       writers: 'Stop',
     },
     {
       name: 'Snapshot',
-      does: `A Job takes a snapshot of ${from}, checks it, and restores it with a higher revision.`,
-      precondition:
-        id === undefined ? 'A quorum stands.' : `It is member ${id}, and a quorum stands.`,
-    },
-    {
-      name: 'Compare',
-      does: 'Every key is compared with the old cluster at the revision of the snapshot.',
-      precondition: 'The revision of the old cluster is that of the snapshot still.',
+      does: `An EtcdBackup takes a snapshot of ${from}, and checks it.`,
+      precondition: 'The revision stands still, and every member that answers has the alarm.',
     },
     {
       name: 'MakeCluster',
-      does: `EtcdCluster ${takeover.spec.into.name} starts on what was restored, and members join.`,
-      precondition: 'No key differs.',
+      does: `An EtcdRestore makes EtcdCluster ${name} of it, at a higher revision; members join.`,
+      precondition: 'The snapshot is of the revision at which writers stopped.',
+    },
+    {
+      name: 'Compare',
+      does: 'Every key is compared with the old cluster, by its revisions, version and lease.',
+      precondition: `EtcdCluster ${name} is Ready.`,
     },
   ];
 }
@@ -66,8 +68,9 @@ function lead({ client, claims, takeover }: State, legacy: LegacyEtcd): readonly
       name: 'SwitchService',
       does: `Service ${service} leads to EtcdCluster ${name}, and no longer has an owner.`,
       precondition:
-        `EtcdCluster ${name} is Ready, the Service has uid ${client?.uid ?? 'unknown'}, and the ` +
-        'revision of the old cluster is that of the snapshot still.',
+        `No key differs, EtcdCluster ${name} is Ready, the Service has uid ` +
+        `${client?.uid ?? 'unknown'} and its selector, and the revision of the old cluster is ` +
+        'that of the snapshot still.',
       writers: 'GoOn',
       noWayBack: true,
     },
@@ -75,7 +78,9 @@ function lead({ client, claims, takeover }: State, legacy: LegacyEtcd): readonly
     {
       name: 'DeleteLegacy',
       does: `EtcdCluster ${legacy.name} of the old operator is deleted, and its pods with it.`,
-      precondition: `It has uid ${legacy.uid}, and no claim and no client Service belongs to it.`,
+      precondition:
+        `It has uid ${legacy.uid}, no claim and no client Service belongs to it, and its members ` +
+        'are at the revision of the snapshot still.',
     },
   ];
 }

@@ -2,15 +2,19 @@
 // sweep names.
 import { TAKEOVER_LABEL, TAKEOVERS } from '../../shared/api/takeover.ts';
 import { reconcilerOf } from '../../shared/stateful/reconcile-once.ts';
-import { decide, type Step } from './decide.ts';
+import { attemptOf } from './attempts.ts';
+import { decide } from './decide.ts';
+import type { Step } from './decision.ts';
 import type { Deps } from './deps.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
 import { type Takeover, takeoverOf } from './object.ts';
 import { observe } from './observe.ts';
+import { isAtWork, type Records, recordsOf } from './records.ts';
 import type { State } from './state.ts';
 import { statusUpdateOf } from './status.ts';
+import { applyStep } from './steps.ts';
 
-export const reconciler = reconcilerOf<Takeover, State, Step, never, Deps>({
+export const reconciler = reconcilerOf<Takeover, State, Step, Records, Deps>({
   ref: TAKEOVERS,
   kind: 'Takeover',
   functionName: 'takeover',
@@ -21,11 +25,12 @@ export const reconciler = reconcilerOf<Takeover, State, Step, never, Deps>({
   objectOf: takeoverOf,
   observe,
   decide,
-  // The next sweep looks again.
-  isConverged: () => true,
-  attemptOf: (step) => step,
-  recordsIn: () => undefined,
-  applyStep: (_, __, step) => Promise.resolve(step),
-  statusOf: (_, state) => statusUpdateOf(state, decide(state)),
-  unobserved: { unknown: ['Planned'] },
+  // While writers wait it is looked every second; a plan, and a trouble, wait for the next sweep.
+  isConverged: ({ takeover }, { trouble }) => !isAtWork(takeover) || trouble !== undefined,
+  attemptOf,
+  recordsIn: (step) => (step.type === 'write-records' ? step.records : undefined),
+  applyStep,
+  statusOf: (_, state, decision, records = recordsOf(state.takeover.status)) =>
+    statusUpdateOf(state, decision, records),
+  unobserved: { unknown: ['Planned', 'Complete'] },
 });

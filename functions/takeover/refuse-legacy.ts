@@ -39,6 +39,8 @@ export function refuseMembers(state: State): readonly Reason[] {
   if (legacy === undefined) return [];
   if (isCut) return [tooMany(legacy)];
   if (pods.length === 0) return [noMembers(legacy)];
+  const probed = pods.filter(({ endsUnhealthy }) => endsUnhealthy).map(({ name }) => name);
+  if (probed.length > 0) return [endsWithAlarm(probed)];
   if (members === undefined || !canAsk(state)) return [];
   const answers = answersOf(state);
   const ids = new Set(answers.map(({ answer }) => answer.status.header.clusterId));
@@ -54,6 +56,14 @@ const noMembers = ({ name, namespace }: LegacyEtcd): Reason => ({
   message:
     `EtcdCluster ${namespace}/${name} has no pod any more, so there is nobody to take its data ` +
     'from. If a claim or a backup of it is left, restore that with an EtcdRestore.',
+});
+
+const endsWithAlarm = (pods: readonly string[]): Reason => ({
+  reason: 'ProbeEndsPods',
+  message:
+    `The liveness probe of ${listed(pods)} asks for the health of etcd, which is none while an ` +
+    'alarm keeps writers from writing: the kubelet would end these pods, and nobody starts them ' +
+    'again. Take it over by hand: docs/takeover.md.',
 });
 
 const tooMany = ({ name }: LegacyEtcd): Reason => ({

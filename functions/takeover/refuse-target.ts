@@ -1,5 +1,6 @@
 // Reasons against a takeover on the side of the new EtcdCluster: its names, its size, and
 // whether the clients of the old one could connect to it. Each says what to do. Pure.
+import type { EtcdClusterSpec } from '../../shared/api/etcd-cluster.ts';
 import { headlessName } from '../../shared/api/etcd-names.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { quantityOf } from '../../shared/kube/quantity.ts';
@@ -21,11 +22,33 @@ export function refuseNames({ takeover, taken }: State): readonly Reason[] {
   return [{ reason: 'NameTaken', message }];
 }
 
+/** Two that take the same over would undo each other. */
+export function refuseOthers({ takeover, others }: State): readonly Reason[] {
+  const { namespace, spec } = takeover;
+  if (others.length === 0) return [];
+  const message =
+    `Takeover ${listed(others)} of ${namespace}/${spec.legacy.name} is older, and has it until ` +
+    'it is over. Delete this one, or that one if nothing of it was begun.';
+  return [{ reason: 'OtherTakeover', message }];
+}
+
+const CLOSED: Reason = {
+  reason: 'PolicyClosed',
+  message:
+    'The NetworkPolicy of the new EtcdCluster would let in neither those who are clients now nor ' +
+    'the comparison of its keys. Leave spec.into.spec.networkPolicy out, and write Closed ' +
+    'afterwards.',
+};
+
 export function refuseTarget(state: State): readonly Reason[] {
   const { target } = state;
   if (target.refused !== undefined) return [target.refused];
   const { spec } = target;
   if (spec === undefined) return [];
+  return [...(spec.networkPolicy === 'Closed' ? [CLOSED] : []), ...tooLarge(state, spec)];
+}
+
+function tooLarge(state: State, spec: EtcdClusterSpec): readonly Reason[] {
   const sizes = answersOf(state).map(({ answer }) => answer.status.dbSizeBytes);
   const largest = Math.max(0, ...sizes);
   if (largest <= quantityOf(spec.quota)) return [];

@@ -1,7 +1,9 @@
 // The state of a takeover: all that a look has found, and nothing that follows from it.
 import type { EtcdClusterSpec } from '../../shared/api/etcd-cluster.ts';
+import type { EtcdAlarm } from '../../shared/etcd/admin/alarms.ts';
 import type { LegacyAnswer } from '../../shared/etcd/legacy.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
+import type { OwnerReference } from '../../shared/kube/objects.ts';
 import type { SecretData } from '../../shared/stateful/certificates/secret-data.ts';
 import type { LegacyEtcd } from './legacy.ts';
 import type { Takeover } from './object.ts';
@@ -13,27 +15,36 @@ export interface FoundPod {
   readonly isRunning: boolean;
   /** The claim with its data; without one that goes with the pod. */
   readonly claim: string | undefined;
+  /** The kubelet ends it when it says that it is not healthy, as with an alarm. */
+  readonly endsUnhealthy: boolean;
 }
 
 export interface FoundService {
   readonly name: string;
   readonly uid: string;
+  readonly resourceVersion: string;
   readonly selector: Readonly<Record<string, string>>;
   /** It goes with the legacy object. */
   readonly isOwned: boolean;
+  readonly owners: readonly OwnerReference[];
 }
 
 export interface FoundClaim {
   readonly name: string;
   readonly uid: string;
+  readonly resourceVersion: string;
   readonly isOwned: boolean;
+  readonly owners: readonly OwnerReference[];
 }
 
 export interface FoundOperator {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
+  readonly resourceVersion: string;
   readonly replicas: number;
+  /** Pods of it that are there still. */
+  readonly running: number;
 }
 
 /** A Secret that matters, as far as it may be read. */
@@ -52,6 +63,58 @@ export interface Target {
   readonly spec: EtcdClusterSpec | undefined;
   /** Why it would store none. */
   readonly refused?: Reason;
+}
+
+/** An object that is made for the takeover. */
+export interface FoundMade {
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  /** False for one of somebody else. */
+  readonly isOurs: boolean;
+  readonly isEnding: boolean;
+}
+
+/** An EtcdBackup or EtcdRestore, by its own word. */
+export interface FoundJob extends FoundMade {
+  readonly phase: string | undefined;
+  /** Its reason for how it is. */
+  readonly says: Reason;
+  /** It needs a person. */
+  readonly isDegraded: boolean;
+  /** That of the snapshot. */
+  readonly revision: string | undefined;
+  readonly keys: number | undefined;
+  /** A backup has that of the legacy cluster, a restore that of the new one. */
+  readonly clusterId: string | undefined;
+}
+
+export interface FoundCluster extends FoundMade {
+  readonly isReady: boolean;
+  readonly says: string;
+}
+
+/** How far keys were compared in this look. */
+export interface Comparison {
+  readonly keys: number;
+  readonly after: string;
+  readonly isWhole: boolean;
+  /** The first difference, as a sentence. */
+  readonly differs?: string;
+}
+
+/** Looked for while a plan is carried out or taken back. */
+export interface Work {
+  /** By pods that answered. */
+  readonly alarms: ReadonlyMap<string, readonly EtcdAlarm[]>;
+  readonly claim: FoundMade | undefined;
+  readonly backup: FoundJob | undefined;
+  readonly restore: FoundJob | undefined;
+  readonly cluster: FoundCluster | undefined;
+  /** Claims of members of the new cluster; looked for while it is taken back. */
+  readonly memberClaims: readonly FoundMade[];
+  /** Read only when it is time for it; or why nothing could be compared. */
+  readonly comparison: Comparison | Reason | undefined;
 }
 
 export interface State {
@@ -78,4 +141,7 @@ export interface State {
   readonly target: Target;
   /** Objects with names of the new cluster, as `Service new`. */
   readonly taken: readonly string[];
+  /** Older Takeovers of the same object that are not over. */
+  readonly others: readonly string[];
+  readonly work: Work | undefined;
 }

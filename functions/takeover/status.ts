@@ -1,42 +1,118 @@
 // Computes the status of a takeover from the state and the decision: the plan, and the members as
 // they answered. Pure; equal input gives an equal status, so that nothing is written twice.
-import type { LegacyMember, TakeoverStatus } from '../../shared/api/takeover.ts';
+import type {
+  LegacyMember,
+  TakeoverPlan,
+  TakeoverStatus,
+  TakeoverWork,
+} from '../../shared/api/takeover.ts';
 import { hexOf } from '../../shared/etcd/admin/ids.ts';
 import type { ConditionInput } from '../../shared/kube/conditions.ts';
 import { condition, NOT_DEGRADED, progressing } from '../../shared/stateful/conditions.ts';
 import type { StatusUpdate } from '../../shared/stateful/write-status.ts';
-import type { Decision } from './decide.ts';
+import type { Decision } from './decision.ts';
+import { isEnding } from './object.ts';
+import { planOf } from './plan.ts';
+import { isOver, type Records } from './records.ts';
 import type { FoundPod, State } from './state.ts';
 
 /** A database that is written to grows all the time, and its status is not to. */
 const STEP_BYTES = 2 ** 20;
 
-export function statusUpdateOf(state: State, decision: Decision): StatusUpdate<TakeoverStatus> {
+export function statusUpdateOf(
+  state: State,
+  decision: Decision,
+  records: Records | undefined,
+): StatusUpdate<TakeoverStatus> {
   const { takeover, pods } = state;
-  const { plan, trouble } = decision;
+  const { conditions: _, ...before } = takeover.status;
+  if (isOver(takeover)) return { status: before, conditions: [] };
+  const { trouble } = decision;
+  const plan = planTold(state, decision);
+  const members = pods.length === 0 ? before.members : pods.map((pod) => memberOf(state, pod));
   return {
     status: {
       observedGeneration: takeover.generation,
       ...(plan === undefined ? {} : { plan }),
-      ...(pods.length === 0 ? {} : { members: pods.map((pod) => memberOf(state, pod)) }),
+      phase: phaseOf(records?.work),
+      ...records,
+      ...(members === undefined ? {} : { members }),
     },
     conditions: [
-      planned(decision),
+      planned(state, decision, plan),
+      complete(state, decision, records),
       progressing(decision),
       trouble === undefined ? NOT_DEGRADED : condition('Degraded', 'True', trouble),
     ],
   };
 }
 
-function planned({ plan, trouble }: Decision): ConditionInput {
-  if (trouble !== undefined) return condition('Planned', 'False', trouble);
+/** The one that was confirmed stays as it was confirmed. */
+function planTold(state: State, { next, waitsFor }: Decision): TakeoverPlan | undefined {
+  const { takeover } = state;
+  if (isEnding(takeover)) return undefined;
+  const { plan, work } = takeover.status;
+  if (work === undefined || plan === undefined) return planOf(state);
+  const { next: _, waitsFor: __, ...rest } = plan;
+  return { next, ...(waitsFor === undefined ? {} : { waitsFor: waitsFor.message }), ...rest };
+}
+
+type Phase = NonNullable<TakeoverStatus['phase']>;
+
+function phaseOf(work: TakeoverWork | undefined): Phase {
+  if (work === undefined) return 'Planned';
+  const isBack = work.rollingBackAt !== undefined;
+  if (work.endedAt !== undefined) return isBack ? 'RolledBack' : 'Done';
+  return isBack ? 'RollingBack' : 'Running';
+}
+
+function planned(
+  { takeover }: State,
+  { trouble }: Decision,
+  plan: TakeoverPlan | undefined,
+): ConditionInput {
+  if (takeover.status.work !== undefined) {
+    const message = `Plan ${takeover.status.work.plan} was confirmed.`;
+    return condition('Planned', 'True', { reason: 'Confirmed', message });
+  }
+  if (plan === undefined) {
+    const message = 'The Takeover is being deleted.';
+    return condition('Planned', 'False', { reason: 'Deleted', message });
+  }
+  if (plan.refusals.length > 0 && trouble !== undefined) {
+    return condition('Planned', 'False', trouble);
+  }
   const message =
-    plan?.id === undefined
-      ? 'The Takeover is being deleted.'
-      : `Plan ${plan.id} has ${plan.steps.length} steps. It is not carried out by this version: ` +
-        'read status.plan, or npm run takeover.';
-  const reason = plan?.id === undefined ? 'Deleted' : 'Planned';
-  return condition('Planned', plan?.id === undefined ? 'False' : 'True', { reason, message });
+    `Plan ${plan.id ?? ''} has ${plan.steps.length} steps. Read status.plan, or npm run ` +
+    'takeover. ' +
+    (plan.waitsFor ?? '');
+  return condition('Planned', 'True', { reason: 'Planned', message: message.trim() });
+}
+
+function complete(
+  { takeover }: State,
+  { next, waitsFor, trouble }: Decision,
+  records: Records | undefined,
+): ConditionInput {
+  const { work } = records ?? {};
+  const { into, legacy } = takeover.spec;
+  const phase = phaseOf(work);
+  if (phase === 'Done') {
+    const message =
+      `EtcdCluster ${into.name} has the ${work?.compared?.keys ?? 0} keys of ${legacy.name} as ` +
+      `of revision ${work?.frozen?.revision ?? ''}, and its clients.`;
+    return condition('Complete', 'True', { reason: 'TakenOver', message });
+  }
+  if (phase === 'RolledBack') {
+    const message = 'What was made is deleted, and the old cluster serves as before.';
+    return condition('Complete', 'False', { reason: 'RolledBack', message });
+  }
+  if (phase === 'Planned') {
+    const waiting = { reason: 'NotConfirmed', message: 'Nothing is carried out yet.' };
+    return condition('Complete', 'False', trouble ?? waiting);
+  }
+  const doing = { reason: phase, message: `${next}.` };
+  return condition('Complete', 'False', trouble ?? waitsFor ?? doing);
 }
 
 function memberOf({ members }: State, { name, claim }: FoundPod): LegacyMember {

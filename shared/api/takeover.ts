@@ -30,7 +30,6 @@ export interface LegacyReference {
   readonly operator?: { readonly namespace: string; readonly name: string };
 }
 
-/** The definition has `confirm` and `rollback` only to refuse them: nothing is carried out yet. */
 export interface TakeoverSpec {
   readonly legacy: LegacyReference;
   /** The definition knows Join and Wipe too, and refuses them. */
@@ -40,6 +39,10 @@ export interface TakeoverSpec {
     /** As of an EtcdCluster, over what the legacy object says. */
     readonly spec?: Readonly<Record<string, unknown>>;
   };
+  /** The id of the plan that is to be carried out. */
+  readonly confirm?: string;
+  /** Back to the legacy cluster, as long as there is a way. */
+  readonly rollback?: boolean;
 }
 
 type Action = 'Make' | 'Adopt' | 'Change' | 'Delete' | 'Keep';
@@ -96,8 +99,64 @@ export interface LegacyMember {
   readonly silent?: string;
 }
 
+/** A step that was begun, with what it rested on. */
+export interface TakenStep {
+  readonly name: string;
+  readonly precondition: string;
+  readonly startedAt: string;
+  readonly doneAt?: string;
+}
+
+interface Named {
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** All that no look could tell again of a plan that is carried out. */
+export interface TakeoverWork {
+  readonly plan: string;
+  /** The hash of `spec.into` as it was confirmed. */
+  readonly into: string;
+  readonly legacyUid: string;
+  /** The id of the legacy cluster, as its members tell it. */
+  readonly clusterId: string;
+  /** Its selector as `a=b,c=d`. */
+  readonly service: Named & { readonly selector: string };
+  /** Those that belonged to the legacy object. */
+  readonly claims: readonly Named[];
+  readonly operators: readonly (Named & {
+    readonly namespace: string;
+    readonly replicas: number;
+  })[];
+  /** Counted from 1: what one makes is deleted before the next one. */
+  readonly attempt: number;
+  /** The revision at which writers stopped; steady once a later look found the same. */
+  readonly frozen?: {
+    readonly revision: string;
+    readonly seenAt: string;
+    readonly isSteady: boolean;
+  };
+  /** The id of the new cluster, by which what belongs to it is known. */
+  readonly newClusterId?: string;
+  readonly compared?: {
+    readonly keys: number;
+    /** The last key that was compared, in base64. */
+    readonly after: string;
+    readonly isWhole: boolean;
+  };
+  /** All that was made is deleted for another attempt, whose reason this is. */
+  readonly undoing?: string;
+  readonly switchingAt?: string;
+  readonly rollingBackAt?: string;
+  readonly endedAt?: string;
+}
+
 export interface TakeoverStatus {
   readonly observedGeneration?: number;
+  /** With Done and RolledBack nothing is done any more. */
+  readonly phase?: 'Planned' | 'Running' | 'RollingBack' | 'RolledBack' | 'Done';
+  readonly steps?: readonly TakenStep[];
+  readonly work?: TakeoverWork;
   readonly plan?: TakeoverPlan;
   readonly members?: readonly LegacyMember[];
   readonly conditions?: readonly {

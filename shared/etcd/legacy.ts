@@ -6,6 +6,7 @@ import { isEtcdFailure } from './admin/failure.ts';
 import { headerIn, Odd, textIn } from './admin/fields.ts';
 import { type EtcdEndpoint, Gateway } from './admin/gateway.ts';
 import { type EtcdMember, LISTED } from './admin/members.ts';
+import { rootOf } from './admin/root.ts';
 import { type EtcdStatus, STATUS } from './admin/status.ts';
 import type { EtcdTls } from './tls.ts';
 
@@ -50,12 +51,6 @@ const VERSION: Call<string> = {
     return version;
   },
 };
-
-function rootOf(version: string): string {
-  const [major = 0, minor = 0] = version.split('.').map(Number);
-  if (major > 3 || minor >= 4) return '/v3';
-  return minor === 3 ? '/v3beta' : '/v3alpha';
-}
 
 /** None where they are told to logins alone. */
 async function list(

@@ -16,8 +16,9 @@ export const SHIPPED = wiring.objects;
 
 export async function startShipped(
   parts: readonly CorePart[] = ['etcd', 'kube-apiserver'],
+  apiServerFlags: readonly string[] = [],
 ): Promise<Shipped> {
-  const plane = await startPlane({ parts });
+  const plane = await startPlane({ parts, apiServerFlags });
   const { kubeconfigPath } = plane;
   const kube = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });
   const stop = async (): Promise<void> => {

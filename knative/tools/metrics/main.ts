@@ -3,7 +3,7 @@ import { answerCommand } from '../../../shared/arguments.ts';
 import { answer, StalePage, USAGE } from './command.ts';
 
 try {
-  await answerCommand(USAGE, answer);
+  await answerCommand(USAGE, (args) => answer(args));
 } catch (error) {
   if (!(error instanceof StalePage)) throw error;
   process.stderr.write(`${error.message}\n`);

@@ -6,19 +6,26 @@ import { granted, rule, type Rule } from './manifests.ts';
 const TAKEOVER = 'takeover';
 const NAME = 'ballast-takeover';
 
-/** It changes nothing there: an EtcdCluster is only asked for, as a dry run. */
+/** ValidatingAdmissionPolicy ballast-takeover narrows the wide ones. */
 const NAMESPACE_RULES: readonly Rule[] = [
-  rule('etcd.database.coreos.com', 'etcdclusters', ['get']),
+  // The last step of a plan that a person has confirmed.
+  rule('etcd.database.coreos.com', 'etcdclusters', ['delete', 'get']),
   rule('', 'pods', ['list']),
-  rule('', 'services', ['get']),
-  rule('', 'persistentvolumeclaims', ['get', 'list']),
-  // That of the operator, by its image.
-  rule('apps', 'deployments', ['list']),
-  // How the new one would be stored, and whether its names are free.
-  rule('ballast.dev', 'etcdclusters', ['create', 'get']),
+  // That of the clients is led to the new members.
+  rule('', 'services', ['get', 'patch']),
+  // Those of old members lose their owner; the snapshot is put on one; those of a new cluster go on
+  // rollback.
+  rule('', 'persistentvolumeclaims', ['create', 'delete', 'get', 'list', 'patch']),
+  // That of the operator, by its image, is scaled.
+  rule('apps', 'deployments', ['list', 'patch']),
+  // The snapshot, and what is made of it.
+  rule('ballast.dev', 'etcdbackups', ['create', 'delete', 'get']),
+  rule('ballast.dev', 'etcdrestores', ['create', 'delete', 'get']),
+  // How the new one would be stored, and whether its names are free; it goes on rollback.
+  rule('ballast.dev', 'etcdclusters', ['create', 'delete', 'get']),
   rule('ballast.dev', 'etcdpeers', ['get']),
   rule('apps', 'statefulsets', ['get']),
-  // Says on the Takeover what needs a person.
+  // Says on the Takeover what was done, and what needs a person.
   rule('', 'events', ['create', 'get']),
 ];
 
@@ -39,6 +46,9 @@ export function takeoverRights(
   const own = granted(TAKEOVER, { namespace, name: NAME }, rules);
   if (operator === undefined) return own;
   const place = { namespace: operator.namespace, name: `${NAME}.${operator.name}` };
-  const itsRule = { ...rule('apps', 'deployments', ['get']), resourceNames: [operator.name] };
+  const itsRule = {
+    ...rule('apps', 'deployments', ['get', 'patch']),
+    resourceNames: [operator.name],
+  };
   return [...own, ...granted(TAKEOVER, place, [itsRule])];
 }

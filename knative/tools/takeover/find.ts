@@ -104,7 +104,7 @@ function unmade(proposal: Manifest | undefined): KubeObject {
 }
 
 async function seenFromHere(kube: KubeClient, takeover: Takeover): Promise<TakeoverPlan> {
-  const deps = { kube, clock: systemClock, ask: undefined };
+  const deps = { kube, clock: systemClock, door: undefined };
   const { state } = await observe(deps, takeover, new AbortController().signal);
   return planOf(state);
 }

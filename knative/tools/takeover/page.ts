@@ -20,12 +20,13 @@ function headOf({ namespace, name, into, takeover, plan }: FoundLegacy): string 
   const old = `EtcdCluster ${namespace}/${name} of etcd.database.coreos.com`;
   const { id } = plan;
   const has = id === undefined ? 'has no plan that could be confirmed' : `has plan ${id}`;
+  const then = plan.next === 'Nothing' ? '' : ` Next: ${plan.next}.`;
   const whose =
     takeover === undefined
       ? 'There is no Takeover of it yet; --manifests prints one.'
-      : `Takeover ${namespace}/${takeover} ${has}.`;
+      : `Takeover ${namespace}/${takeover} ${has}.${then} ${plan.waitsFor ?? ''}`.trimEnd();
   const first = printable(`${old}, into EtcdCluster ${into}`);
-  return `${first}\n${printable(whose)} Nothing is carried out by this version.\n`;
+  return `${first}\n${printable(whose)}\n`;
 }
 
 const rowOf = ({ action, kind, namespace, name, why }: PlannedObject) => ({

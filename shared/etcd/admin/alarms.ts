@@ -25,6 +25,14 @@ export class Alarms {
     return this.#ask({ action: 'GET' }, false, options);
   }
 
+  /** With CORRUPT no member takes any write from here on, until it is disarmed. */
+  raise(
+    { memberId, type }: EtcdAlarm & { readonly type: 'CORRUPT' },
+    options?: CallOptions,
+  ): Promise<readonly EtcdAlarm[]> {
+    return this.#ask({ action: 'ACTIVATE', memberID: memberId, alarm: type }, true, options);
+  }
+
   /** Returns the alarms that ended: none when there was no such alarm. */
   disarm(
     { memberId, type }: EtcdAlarm & { readonly type: 'NOSPACE' | 'CORRUPT' },

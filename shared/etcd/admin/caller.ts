@@ -15,6 +15,7 @@ import type { Reply } from '../transport.ts';
 import { type Fields, isFields, Odd, textIn } from './fields.ts';
 import { type EtcdEndpoint, type Gateway, NotConnected, TooLarge } from './gateway.ts';
 import { openMessages } from './messages.ts';
+import { postAtRoot } from './root.ts';
 
 export interface CallOptions {
   /** How long until the call fails; each has a default of its own. */
@@ -241,7 +242,7 @@ export class Caller {
     let answer;
     try {
       const request = { path, body: body ?? undefined, token, bytesMax, isChange };
-      answer = await this.#gateway.post({ url, serverName }, request, signal);
+      answer = await postAtRoot(this.#gateway, { url, serverName }, request, signal);
     } catch (error) {
       if (error instanceof Failure) throw error;
       if (error instanceof TooLarge) throw failureFromOdd(about, error.message, error);

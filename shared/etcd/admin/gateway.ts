@@ -66,6 +66,8 @@ interface Connection {
 export class Gateway {
   readonly #tls: EtcdTls | undefined;
   readonly #pools = new Map<string, Promise<Dispatcher>>();
+  /** By URL, of members whose generation has another one. */
+  readonly roots = new Map<string, string>();
 
   constructor(tls: EtcdTls | undefined) {
     this.#tls = tls;

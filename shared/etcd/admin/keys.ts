@@ -46,6 +46,8 @@ export interface Changed {
 
 /** The largest value that etcd takes by default, in base64, twice. */
 const VALUE_BYTES_MAX = 4 * 1024 * 1024;
+/** Keys are short, and one may be as large as a request. */
+const HEADS_BYTES_MAX = 16 * 1024 * 1024;
 const COMPACT_TIMEOUT_MS = 60_000;
 /** Keys of one sample: fewer when they are too large together. */
 const SAMPLES = [8, 1];
@@ -148,6 +150,17 @@ export class Keys {
     return undefined;
   }
 
+  /** So many keys from the one on, each without its value; as of a revision where one is given. */
+  heads(
+    { from, limit, revision = '0' }: HeadsOf,
+    options?: CallOptions,
+  ): Promise<readonly KeyHead[]> {
+    const key = base64(from.length === 0 ? startOf('') : from);
+    const body = { key, range_end: base64(endOf('')), limit, revision, keys_only: true };
+    const read = (answer: Fields): readonly KeyHead[] => listIn(answer, 'kvs', limit, head);
+    return this.#caller.ask({ path: RANGE, body, bytesMax: HEADS_BYTES_MAX, read }, options);
+  }
+
   /** Whether a compaction has forgotten what was at this revision. */
   async isForgotten(revision: string, options: CallOptions = {}): Promise<boolean> {
     const body = { key: base64(startOf('')), revision, count_only: true };
@@ -200,6 +213,29 @@ export class Keys {
     return this.#caller.ask({ path: RANGE, body, read }, options);
   }
 }
+
+export interface HeadsOf {
+  readonly from: Buffer;
+  readonly limit: number;
+  readonly revision?: string;
+}
+
+/** All of a key but its value, which its newest change tells from every other one. */
+export interface KeyHead {
+  readonly key: Buffer;
+  readonly createRevision: string;
+  readonly modRevision: string;
+  readonly version: string;
+  readonly lease: string;
+}
+
+const head = (item: Fields): KeyHead => ({
+  key: bytesIn(item, 'key'),
+  createRevision: revisionIn(item, 'create_revision'),
+  modRevision: revisionIn(item, 'mod_revision'),
+  version: revisionIn(item, 'version'),
+  lease: revisionIn(item, 'lease'),
+});
 
 export interface Part {
   readonly prefix: string;

@@ -11,12 +11,35 @@ const spec: Whole<Omit<TakeoverSpec, 'into'>> & Pick<TakeoverSpec, 'into'> = {
   },
   mode: 'Restore',
   into: { name: 'new', spec: {} },
+  confirm: 'over-0123456789ab',
+  rollback: false,
 };
+
+const AT = '2026-11-26T11:00:00Z';
 
 const finding = { reason: 'NoQuorum', message: 'There is none.' };
 
 const status: Whole<Omit<TakeoverStatus, 'conditions'>> & { readonly conditions: unknown[] } = {
   observedGeneration: 1,
+  phase: 'Running',
+  steps: [{ name: 'Compare', precondition: 'It is Ready.', startedAt: AT, doneAt: AT }],
+  work: {
+    plan: 'over-0123456789ab',
+    into: '0123456789abcdef',
+    legacyUid: 'a',
+    clusterId: '8e9e05c52164694d',
+    service: { name: 'old-client', uid: 'b', selector: 'etcd_cluster=old' },
+    claims: [{ name: 'old-x7k2m', uid: 'c' }],
+    operators: [{ namespace: 'operators', name: 'op', uid: 'd', replicas: 1 }],
+    attempt: 1,
+    frozen: { revision: '9', seenAt: AT, isSteady: true },
+    newClusterId: '9e9e05c52164694d',
+    compared: { keys: 2, after: 'YQ==', isWhole: true },
+    undoing: 'somebody has written',
+    switchingAt: AT,
+    rollingBackAt: AT,
+    endedAt: AT,
+  },
   plan: {
     id: 'over-0123456789ab',
     next: 'Nothing',
@@ -57,6 +80,5 @@ export const TAKEOVER_KIND: WholeKind = {
   path: '/apis/ballast.dev/v1alpha1/namespaces/ballast-system/takeovers',
   specs: { whole: spec },
   status,
-  refused: ['.confirm', '.rollback'],
   least: { spec: least, filled: { mode: 'Restore' } },
 };

@@ -38,6 +38,7 @@ export interface EtcdPlaceOptions extends FunctionsOptions {
   readonly isWokenByEvents?: boolean;
   /** More of Kubernetes' own. */
   readonly controllers?: readonly string[];
+  readonly apiServerFlags?: readonly string[];
 }
 
 export class EtcdPlace extends EtcdScene {
@@ -62,7 +63,7 @@ export class EtcdPlace extends EtcdScene {
 
   static async start(options: EtcdPlaceOptions = {}): Promise<EtcdPlace> {
     const { isPunctual = false } = options;
-    const { plane, kube } = await startShipped();
+    const { plane, kube } = await startShipped(undefined, options.apiServerFlags);
     const controllers = [
       'statefulset-controller',
       'garbage-collector-controller',

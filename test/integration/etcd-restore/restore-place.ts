@@ -59,7 +59,7 @@ export class RestorePlace {
         'quay.io/coreos/etcd:v3.7.3': { [ETCDUTL]: await resolvePart('etcdutl-next') },
       },
       claimDir: (namespace, claim) => etcd.claimDir({ namespace, name: '' }, claim),
-      between: (dir) => giveAllTo(UID, join(dir, 'var/lib/etcd')),
+      between: giveToMembers,
     });
     pods.start();
     const place = new RestorePlace(etcd, s3, bucket, pods);
@@ -166,6 +166,9 @@ export class RestorePlace {
 }
 
 /** As fsGroup does: files of the pod before are those of a member. */
+export const giveToMembers = (dir: string): Promise<void> =>
+  giveAllTo(UID, join(dir, 'var/lib/etcd'));
+
 async function giveAllTo(uid: number, path: string): Promise<void> {
   const dir = await readdir(path, { withFileTypes: true, recursive: true }).catch(() => []);
   for (const { parentPath, name } of dir) {

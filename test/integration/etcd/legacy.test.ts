@@ -1,6 +1,7 @@
 // Members as operators that are gone left them: each tells who it is, whom it knows, whether a
 // quorum stands, and whether it asks for logins.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openEtcdAdmin } from '../../../shared/etcd/admin.ts';
 import { askLegacy } from '../../../shared/etcd/legacy.ts';
 import { EtcdCluster } from './cluster.ts';
 
@@ -48,6 +49,27 @@ describe.each([
         members.map(({ id }) => id).toSorted(),
       );
     }
+  });
+
+  test('is spoken with as a newer one, and an alarm of ours stops every write', async () => {
+    const { url } = cluster.placeOf(0).endpoint;
+    const etcd = openEtcdAdmin({ endpoints: [url] });
+    const alarm = { memberId: '4711', type: 'CORRUPT' } as const;
+    await etcd.keys.put('a', '1');
+    await etcd.keys.put('b', '2');
+    expect(await etcd.alarms.raise(alarm)).toEqual([alarm]);
+    await expect(etcd.keys.put('a', '3')).rejects.toThrow(/corrupt/i);
+    await expect(etcd.keys.delete('a')).rejects.toThrow(/corrupt/i);
+    const heads = await etcd.keys.heads({ from: Buffer.alloc(0), limit: 10 });
+    expect(heads.map(({ key, version: times }) => [key.toString(), times])).toEqual([
+      ['a', '1'],
+      ['b', '1'],
+    ]);
+    const [second] = await etcd.keys.heads({ from: Buffer.from('a\0'), limit: 1 });
+    expect(second?.key.toString()).toBe('b');
+    expect(await etcd.alarms.disarm(alarm)).toEqual([alarm]);
+    await etcd.keys.put('a', '3');
+    await etcd.close();
   });
 
   test('without a quorum it tells so, and still who it is', { timeout: 60_000 }, async () => {

@@ -90,12 +90,7 @@ export class Installed {
 
   /** The requests until now, oldest first. */
   async requests(): Promise<readonly AuditedRequest[]> {
-    const own = (await readFile(this.#auditLog)).subarray(this.#auditedBytes);
-    const lines = own
-      .toString()
-      .split('\n')
-      .filter((line) => line !== '');
-    return lines.flatMap((line) => askedIn(JSON.parse(line) as AuditEvent));
+    return requestsIn((await readFile(this.#auditLog)).subarray(this.#auditedBytes));
   }
 
   async stop(): Promise<void> {
@@ -103,6 +98,15 @@ export class Installed {
     await Promise.all(this.#functions.map((one) => one.stop()));
     await this.kube.close();
   }
+}
+
+/** All that a whole audit log has. */
+export function requestsIn(log: Buffer): readonly AuditedRequest[] {
+  const lines = log
+    .toString()
+    .split('\n')
+    .filter((line) => line !== '');
+  return lines.flatMap((line) => askedIn(JSON.parse(line) as AuditEvent));
 }
 
 interface AuditEvent {

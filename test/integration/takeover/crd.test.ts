@@ -24,6 +24,7 @@ const legacy = (changes: object) => ({ legacy: { ...LEGACY, ...changes } });
 test.each<[object]>([
   [legacy({ operator: { namespace: 'operators', name: 'etcd-operator' } })],
   [{ into: { name: 'new', spec: { replicas: 5, anything: { else: 1 } } } }],
+  [{ confirm: 'one-0123456789ab', rollback: true }],
 ])('%j is taken', async (changes) => {
   expect(await specOf(await create(wanted(changes)))).toMatchObject(changes);
 });
@@ -38,8 +39,6 @@ test.each<[object, string]>([
   [legacy({ operator: { name: 'etcd-operator' } }), 'namespace: Required value'],
   [{ mode: 'Join' }, 'Join and Wipe are not planned by this version'],
   [{ mode: 'Wipe' }, 'Join and Wipe are not planned by this version'],
-  [{ confirm: 'one-0123456789ab' }, 'A plan is not carried out by this version'],
-  [{ rollback: true }, 'there is nothing to roll back'],
   [{ into: { name: 'old' } }, 'The legacy cluster has a Service of that name'],
   [{ into: { name: 'New' } }, 'The name becomes the name of Services'],
   [{ into: { name: 'a'.repeat(41) } }, 'may not be more than 40'],
@@ -49,12 +48,13 @@ test.each<[object, string]>([
   await expect(create(wanted(changes))).rejects.toThrow(why);
 });
 
-test('it does not become one of another object, nor is it confirmed afterwards', async () => {
+test('it does not become one of another object, and its plan is confirmed afterwards', async () => {
   const name = await create(LEAST);
   const moved = edit(name, { legacy: { name: 'other' } });
   await expect(moved).rejects.toThrow('A Takeover is of one object; create another Takeover');
-  const confirmed = edit(name, { confirm: `${name}-0123456789ab` });
-  await expect(confirmed).rejects.toThrow('A plan is not carried out by this version');
+  const confirm = `${name}-0123456789ab`;
+  await edit(name, { confirm });
+  expect(await specOf(name)).toMatchObject({ confirm });
 });
 
 test('a name that cannot begin the id of a plan is refused', async () => {

@@ -140,8 +140,8 @@ test('it plans on what real members say, and changes nothing of them', async () 
   expect(plan?.steps.map(({ name }) => name)).toEqual([
     'FreezeWriters',
     'Snapshot',
-    'Compare',
     'MakeCluster',
+    'Compare',
     'SwitchService',
     'OrphanClaims',
     'DeleteLegacy',

@@ -210,7 +210,7 @@ const EGRESS: Readonly<Record<string, readonly object[] | undefined>> = {
   'nats-cluster': [TO_API, toPodsOf('ballast.dev/nats-cluster', 4222)],
   'storage-audit': undefined,
   'storage-migration': [TO_API],
-  takeover: [TO_API, toPodsOf('etcd_cluster', 2379)],
+  takeover: [TO_API, toPodsOf('etcd_cluster', 2379), toPodsOf('ballast.dev/etcd-cluster', 2379)],
 };
 
 function port(number: number): object {

@@ -130,7 +130,7 @@ test('of the members of one etcd: each object by its name', () => {
   expect(of('pods')[0].resourceNames).toContain('main-0-0');
 });
 
-test('of takeover: reading alone, Secrets by name, and an operator that is elsewhere', () => {
+test('of takeover: no pod is changed, Secrets go by name, and an operator elsewhere', () => {
   const args = [
     'takeover',
     '-n',
@@ -147,7 +147,16 @@ test('of takeover: reading alone, Secrets by name, and an operator that is elsew
   type Granted = { readonly resources: readonly string[]; readonly verbs: readonly string[] };
   const rules: readonly Granted[] = role.rules;
   const changes = rules.filter(({ verbs }) => verbs.some((verb) => !/^(get|list)$/.test(verb)));
-  expect(changes.map(({ resources }) => resources)).toEqual([['etcdclusters'], ['events']]);
+  expect(changes.flatMap(({ resources }) => resources)).toEqual([
+    'etcdclusters',
+    'services',
+    'persistentvolumeclaims',
+    'deployments',
+    'etcdbackups',
+    'etcdrestores',
+    'etcdclusters',
+    'events',
+  ]);
   expect(role.rules.at(-1)).toEqual({
     apiGroups: [''],
     resources: ['secrets'],
@@ -160,7 +169,7 @@ test('of takeover: reading alone, Secrets by name, and an operator that is elsew
       apiGroups: ['apps'],
       resources: ['deployments'],
       resourceNames: ['etcd-operator'],
-      verbs: ['get'],
+      verbs: ['get', 'patch'],
     },
   ]);
   expect(JSON.stringify(rights('takeover', '-n', 'shop'))).not.toContain('secrets');

@@ -6,7 +6,8 @@ export function merge(present: Body, patch: Body): Body {
   for (const [name, value] of Object.entries(patch)) {
     const below = result[name];
     const isDeep = typeof value === 'object' && value !== null && !Array.isArray(value);
-    result[name] = isDeep ? merge((below ?? {}) as Body, value as Body) : value;
+    if (value === null) delete result[name];
+    else result[name] = isDeep ? merge((below ?? {}) as Body, value as Body) : value;
   }
   return result;
 }

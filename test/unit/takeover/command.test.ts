@@ -81,7 +81,7 @@ test('it prints each object and each step', async () => {
   expect(out).toMatch(/^ACTION +KIND +NAME +WHY$/m);
   expect(out).toMatch(/^Change +Deployment +etcd-operator +The operator would fight/m);
   expect(out).toMatch(/^Keep +PersistentVolumeClaim +old-b +Loses its owner/m);
-  expect(out).toMatch(/^2 FreezeWriters +stop +- +Service old-client leads to nobody/m);
+  expect(out).toMatch(/^2 FreezeWriters +stop +- +The members of old get an alarm/m);
   expect(out).toMatch(/^6 SwitchService +go on +no way back +Service old-client leads to/m);
   expect(out).toContain('- MembersUnasked: ');
   expect(out).not.toContain('Against it:');
@@ -100,7 +100,9 @@ test('of a Takeover that is there it prints the plan of the function', async () 
   await sweep();
   const { code, out } = await run();
   expect(code).toBe(0);
-  expect(out).toMatch(/Takeover shop\/over has plan over-[0-9a-f]{12}\. Nothing is carried out/);
+  expect(out).toMatch(
+    /Takeover shop\/over has plan over-[0-9a-f]{12}\. It is carried out once spec\.confirm is/,
+  );
   expect(out).not.toContain('MembersUnasked');
   const { out: none, err } = await run('--manifests');
   expect([none, err]).toEqual(['', 'Each has its Takeover already.\n']);

@@ -2,6 +2,7 @@
 // it, with three members, and Takeover shop/over. A test says what differs.
 import { pino } from 'pino';
 import { Deps } from '../../../functions/takeover/deps.ts';
+import { DOOR } from '../../../functions/takeover/door.ts';
 import { reconciler } from '../../../functions/takeover/reconciler.ts';
 import {
   LEGACY_ETCDS,
@@ -69,14 +70,22 @@ export function putTakeover(spec: object = {}): void {
 
 const owned = (isOwned: boolean): object => (isOwned ? { ownerReferences: [world.owner] } : {});
 
-export function putPod(name: string, claim: string | undefined, isOwned = true): void {
+export function putPod(
+  name: string,
+  claim: string | undefined,
+  isOwned = true,
+  livenessProbe: object = { exec: { command: ['/bin/sh', '-ec', 'etcdctl endpoint status'] } },
+): void {
   const volume =
     claim === undefined ? { emptyDir: {} } : { persistentVolumeClaim: { claimName: claim } };
   world.kube.put(PODS, {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { namespace, name, labels, ...owned(isOwned) },
-    spec: { volumes: [{ name: 'etcd-data', ...volume }] },
+    spec: {
+      volumes: [{ name: 'etcd-data', ...volume }],
+      containers: [{ name: 'etcd', livenessProbe }],
+    },
     status: { phase: 'Running', podIP: addressOf(name) },
   });
 }
@@ -149,11 +158,14 @@ const depsOf = (): Deps =>
       workMs: 10_000,
       lease: { namespace: 'ballast-system', name: 'l', sweepSeconds: 60, isForObjects: true },
     },
-    async (endpoint, tls) => {
-      Object.assign(asked, { endpoint, tls });
-      const said = world.answers.get(new URL(endpoint.url).hostname) ?? 'nobody is there';
-      if (typeof said === 'string') throw new Failure('ETCD_UNAVAILABLE', said);
-      return said;
+    {
+      ...DOOR,
+      ask: async (endpoint, tls) => {
+        Object.assign(asked, { endpoint, tls });
+        const said = world.answers.get(new URL(endpoint.url).hostname) ?? 'nobody is there';
+        if (typeof said === 'string') throw new Failure('ETCD_UNAVAILABLE', said);
+        return said;
+      },
     },
   );
 

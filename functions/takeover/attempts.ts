@@ -1,0 +1,13 @@
+// Tells the steps of this function apart, for those that are applied again and again and change
+// nothing. Pure.
+import { hashOf } from '../../shared/hash.ts';
+import type { Attempt } from '../../shared/stateful/attempts.ts';
+import type { Step } from './decision.ts';
+
+/** Members may not be ready for an alarm, and are asked again. */
+const ASKING = new Set<Step['type']>(['raise-alarm', 'end-alarm']);
+
+export function attemptOf(step: Step, next: string): Attempt {
+  const about = step.type === 'write-records' ? hashOf(step.records) : next;
+  return { key: `${step.type} ${about}`, next, isAsking: ASKING.has(step.type) };
+}

@@ -1,0 +1,155 @@
+// Carries out a confirmed plan: the first of its steps that is not done is next. That writers are
+// stopped is looked at before each step until clients are led over, and before the last one once
+// more. Pure.
+import type { TakeoverWork } from '../../shared/api/takeover.ts';
+import type { Reason } from '../../shared/kube/conditions.ts';
+import { waitFor } from '../../shared/stateful/decision.ts';
+import type { Decision } from './decision.ts';
+import { freeze, isFrozen } from './frozen.ts';
+import { compareKeys, makeCluster, takeSnapshot } from './copy-data.ts';
+import { isCompared, isMade, isTaken } from './copied.ts';
+import { deleteLegacy, isSwitched, orphanClaims, ownedClaims, switchService } from './lead-over.ts';
+import { begun, ended, intoOf, type Records, selectorText } from './records.ts';
+import type { State } from './state.ts';
+import { stopOperators, stoppedOperators } from './stop-operators.ts';
+
+interface Stage {
+  readonly name: string;
+  readonly precondition: string;
+  readonly isDone: boolean;
+  readonly act: () => Decision;
+}
+
+export function carryOut(state: State, records: Records): Decision {
+  const { steps } = records;
+  const { nowMs } = state;
+  const obstacle = obstacleTo(state, records);
+  if (obstacle !== undefined) return waitFor('Go on', [obstacle], obstacle);
+  const stage = stagesOf(state, records).find(({ isDone }) => !isDone);
+  if (stage === undefined) {
+    return { step: { type: 'write-records', records: ended(records, nowMs) }, next: 'End it' };
+  }
+  if (steps.some(({ name }) => name === stage.name)) return stage.act();
+  const { name, precondition } = stage;
+  const next = begun(records, { name, precondition }, nowMs);
+  return { step: { type: 'write-records', records: next }, next: `Begin ${name}` };
+}
+
+const isBegun = ({ steps }: Records, step: string): boolean =>
+  steps.some(({ name }) => name === step);
+
+/** The plan was about another thing than there is now: only a person can say what to do. */
+function obstacleTo(state: State, records: Records): Reason | undefined {
+  const { legacy, client, takeover } = state;
+  const { work } = records;
+  if (isBegun(records, 'DeleteLegacy')) {
+    return legacy === undefined || legacy.uid === work.legacyUid ? undefined : LEGACY_GONE;
+  }
+  if (legacy?.uid !== work.legacyUid || legacy.isEnding) return LEGACY_GONE;
+  if (isSwitched(state)) return undefined;
+  if (intoOf(takeover) !== work.into) return SPEC_CHANGED;
+  const { service } = work;
+  const isSame = client?.uid === service.uid && selectorText(client.selector) === service.selector;
+  if (isSame) return undefined;
+  const message =
+    `Service ${service.name} is no longer as it was when the plan was confirmed, so nobody knows ` +
+    'where clients write. Give it back its selector, or roll it back (spec.rollback: true).';
+  return { reason: 'ServiceChanged', message };
+}
+
+const LEGACY_GONE: Reason = {
+  reason: 'LegacyGone',
+  message:
+    'Somebody deleted the legacy EtcdCluster while it was taken over, and its pods go with it. ' +
+    'What was made stays: see status.steps and the new EtcdCluster. Claims with an owner are ' +
+    'deleted, too; back up a member that still answers.',
+};
+
+const SPEC_CHANGED: Reason = {
+  reason: 'SpecChanged',
+  message:
+    'spec.into is another one than was confirmed. Write it as it was, or roll it back ' +
+    '(spec.rollback: true) and create another Takeover.',
+};
+
+function stagesOf(state: State, records: Records): readonly Stage[] {
+  const after = leadingStages(state, records);
+  return isSwitched(state) || isBegun(records, 'DeleteLegacy')
+    ? after
+    : [...copyingStages(state, records), ...after];
+}
+
+function copyingStages(state: State, records: Records): readonly Stage[] {
+  const { work } = records;
+  const { frozen, attempt } = work;
+  const at = `revision ${frozen?.revision ?? 'unknown'}`;
+  return [
+    {
+      name: 'StopOperator',
+      precondition: operatorsIn(work),
+      isDone: stoppedOperators(state),
+      act: () => stopOperators(state, work),
+    },
+    {
+      name: 'FreezeWriters',
+      precondition: `A quorum of cluster ${work.clusterId} stands.`,
+      isDone: isFrozen(state, work),
+      act: () => freeze(state, records),
+    },
+    {
+      name: 'Snapshot',
+      precondition: `Attempt ${attempt}: the old cluster stands still at ${at}.`,
+      isDone: isTaken(state, work),
+      act: () => takeSnapshot(state, records),
+    },
+    {
+      name: 'MakeCluster',
+      precondition: `EtcdBackup ${state.work?.backup?.uid ?? ''} is of ${at}.`,
+      isDone: isMade(state, work),
+      act: () => makeCluster(state, records),
+    },
+    {
+      name: 'Compare',
+      precondition: `EtcdCluster ${state.work?.cluster?.uid ?? ''} is Ready.`,
+      isDone: isCompared(work),
+      act: () => compareKeys(state, records),
+    },
+  ];
+}
+
+function leadingStages(state: State, records: Records): readonly Stage[] {
+  const { service, legacyUid, frozen } = records.work;
+  const owned = ownedClaims(state);
+  return [
+    {
+      name: 'SwitchService',
+      precondition:
+        `No key differs; Service ${service.name} has uid ${service.uid}; the old cluster stands ` +
+        `still at revision ${frozen?.revision ?? 'unknown'}.`,
+      isDone: isSwitched(state) || isBegun(records, 'DeleteLegacy'),
+      act: () => switchService(state, records),
+    },
+    {
+      name: 'OrphanClaims',
+      precondition: owned.map(({ name, uid }) => `${name} has uid ${uid}`).join('; '),
+      isDone: owned.length === 0,
+      act: () => orphanClaims(state),
+    },
+    {
+      name: 'DeleteLegacy',
+      precondition:
+        `It has uid ${legacyUid}, owns no claim and no client Service, and its members stand ` +
+        `still at revision ${frozen?.revision ?? 'unknown'}.`,
+      isDone: state.legacy === undefined,
+      act: () => deleteLegacy(state, records.work),
+    },
+  ];
+}
+
+const operatorsIn = ({ operators }: TakeoverWork): string =>
+  operators
+    .map(
+      ({ namespace, name, uid, replicas }) =>
+        `Deployment ${namespace}/${name} has uid ${uid} and ${replicas} replicas.`,
+    )
+    .join(' ');

@@ -1,0 +1,23 @@
+// The steps of this function: each is one change that others can see. Pure.
+import type { Decision as DecisionOf } from '../../shared/stateful/decision.ts';
+import type { Records } from './records.ts';
+import type { FoundClaim, FoundMade, FoundOperator, FoundService } from './state.ts';
+
+/** Objects that are made, and deleted again when it is taken back. */
+export type MadeKind = 'claim' | 'EtcdBackup' | 'EtcdRestore' | 'EtcdCluster';
+
+export type Step =
+  | { readonly type: 'write-records'; readonly records: Records }
+  | {
+      readonly type: 'scale-operator';
+      readonly operator: FoundOperator;
+      readonly replicas: number;
+    }
+  | { readonly type: 'raise-alarm' | 'end-alarm'; readonly pod: string }
+  | { readonly type: 'make'; readonly kind: Exclude<MadeKind, 'EtcdCluster'> }
+  | { readonly type: 'delete'; readonly kind: MadeKind; readonly found: FoundMade }
+  | { readonly type: 'switch-service'; readonly service: FoundService }
+  | { readonly type: 'orphan-claim'; readonly claim: FoundClaim }
+  | { readonly type: 'delete-legacy'; readonly uid: string; readonly resourceVersion: string };
+
+export type Decision = DecisionOf<Step>;

@@ -1,0 +1,78 @@
+// Leads clients over, and lets go what is left of the old cluster: the Service, then the claims,
+// one by one, and the legacy object at last. Pure.
+import { ETCD_CLUSTER_LABEL } from '../../shared/api/etcd-cluster.ts';
+import type { TakeoverWork } from '../../shared/api/takeover.ts';
+import { timestamp } from '../../shared/kube/timestamp.ts';
+import { waitFor } from '../../shared/stateful/decision.ts';
+import { answersOf } from './answers.ts';
+import type { Decision } from './decision.ts';
+import { isQuorate } from './frozen.ts';
+import type { Takeover } from './object.ts';
+import { type Records, selectorText } from './records.ts';
+import type { FoundClaim, State } from './state.ts';
+
+/** It selects the new pods, and no old one. */
+export const newSelectorOf = ({
+  spec,
+}: Pick<Takeover, 'spec'>): Readonly<Record<string, string>> => ({
+  [ETCD_CLUSTER_LABEL]: spec.into.name,
+});
+
+/** Clients are led to the new cluster, and the Service does not go with the legacy object. */
+export function isSwitched({ takeover, client }: State): boolean {
+  if (client === undefined || client.isOwned) return false;
+  return selectorText(client.selector) === selectorText(newSelectorOf(takeover));
+}
+
+/** Noted before it is done: from then on nothing leads back. */
+export function switchService({ client, nowMs }: State, { work, steps }: Records): Decision {
+  if (work.switchingAt === undefined) {
+    const noted = { work: { ...work, switchingAt: timestamp(nowMs) }, steps };
+    return { step: { type: 'write-records', records: noted }, next: 'Lead clients over' };
+  }
+  const { name } = work.service;
+  const next = `Lead Service ${name} to the new cluster`;
+  if (client !== undefined) return { step: { type: 'switch-service', service: client }, next };
+  return waitFor(next, [{ reason: 'ServiceMissing', message: `Service ${name} is gone.` }]);
+}
+
+export const ownedClaims = ({ claims }: State): readonly FoundClaim[] =>
+  claims.filter(({ isOwned }) => isOwned);
+
+export function orphanClaims(state: State): Decision {
+  const [claim] = ownedClaims(state);
+  if (claim === undefined) return waitFor('Go on', []);
+  return { step: { type: 'orphan-claim', claim }, next: `Keep claim ${claim.name}` };
+}
+
+/** A write after the switch is in the old cluster alone: then that stays. */
+export function deleteLegacy(state: State, { frozen, legacyUid }: TakeoverWork): Decision {
+  const { legacy, work: seen } = state;
+  const next = `Delete EtcdCluster ${legacy?.name ?? ''} of the old operator`;
+  if (legacy === undefined || legacy.isEnding) {
+    return waitFor(next, [{ reason: 'LegacyEnding', message: 'It is being deleted.' }]);
+  }
+  if (seen?.cluster?.isReady !== true) {
+    const message = `The new EtcdCluster is not Ready: ${seen?.cluster?.says ?? 'it is gone.'}`;
+    return waitFor(next, [{ reason: 'EtcdClusterStarting', message }]);
+  }
+  const answers = answersOf(state);
+  if (!isQuorate(state) || answers.length === 0) {
+    const message =
+      'Clients are led over. The old members have no quorum, so that nobody knows whether ' +
+      'somebody has written to them since. Bring one back, or delete the old EtcdCluster by hand.';
+    const trouble = { reason: 'LegacySilent', message };
+    return waitFor(next, [trouble], trouble);
+  }
+  const revisions = new Set(answers.map(({ answer }) => answer.status.header.revision));
+  if (revisions.size !== 1 || !revisions.has(frozen?.revision ?? '')) {
+    const message =
+      `Clients are led over at revision ${frozen?.revision ?? ''}, and the old members are at ` +
+      `${[...revisions].join(' and ')}: somebody has ended the alarm and has written to them. ` +
+      'They are kept. Bring what was written over by hand, and delete the old EtcdCluster then.';
+    const trouble = { reason: 'WrittenAfterSwitch', message };
+    return waitFor(next, [trouble], trouble);
+  }
+  const { resourceVersion } = legacy;
+  return { step: { type: 'delete-legacy', uid: legacyUid, resourceVersion }, next };
+}

@@ -1,0 +1,223 @@
+// Reads what only matters while a plan is carried out or taken back: alarms of the old members,
+// all that was made for the takeover, and some of the keys when it is time for it. Writes nothing.
+import { ETCD_BACKUPS, type EtcdBackupStatus } from '../../shared/api/etcd-backup.ts';
+import {
+  ETCD_CLUSTER_LABEL,
+  ETCD_CLUSTERS,
+  type EtcdClusterStatus,
+} from '../../shared/api/etcd-cluster.ts';
+import { CLUSTER_ID_ANNOTATION } from '../../shared/api/etcd-peer.ts';
+import {
+  ETCD_RESTORE_LABEL,
+  ETCD_RESTORES,
+  type EtcdRestoreStatus,
+} from '../../shared/api/etcd-restore.ts';
+import type { TakeoverWork } from '../../shared/api/takeover.ts';
+import { Failure } from '../../shared/errors.ts';
+import type { EtcdAlarm } from '../../shared/etcd/admin/alarms.ts';
+import type { KubeClient } from '../../shared/kube/client.ts';
+import type { Reason } from '../../shared/kube/conditions.ts';
+import { isKubeError } from '../../shared/kube/errors.ts';
+import { textOf } from '../../shared/kube/json.ts';
+import type { KubeObject, ResourceRef } from '../../shared/kube/objects.ts';
+import { CLAIMS, isOurs, PODS } from '../../shared/stateful/parts.ts';
+import { answersOf } from './answers.ts';
+import { compareKeys } from './compare.ts';
+import { type Door, urlAt } from './door.ts';
+import { fieldOf } from './legacy.ts';
+import type { Takeover } from './object.ts';
+import { isUndoing, madeNameOf } from './records.ts';
+import type { FoundCluster, FoundJob, FoundMade, FoundPod, State, Work } from './state.ts';
+
+const ANSWERS_WITHIN_MS = 5_000;
+const OBJECTS_PER_PAGE = 100;
+
+interface Looking {
+  readonly kube: KubeClient;
+  readonly door: Pick<Door, 'alarms' | 'heads'>;
+  readonly signal: AbortSignal;
+}
+
+export async function observeWork(
+  looking: Looking,
+  takeover: Takeover,
+  work: TakeoverWork,
+  seen: Pick<State, 'pods' | 'members'>,
+): Promise<Work> {
+  const made = await readMade(looking, takeover, work);
+  const claims = isUndoing(work) ? await memberClaims(looking, takeover, work) : [];
+  const alarms = await readAlarms(looking, seen);
+  const comparison = await compare(looking, { ...seen, ...made, takeover, work });
+  return { ...made, memberClaims: claims, alarms, comparison };
+}
+
+type Made = Pick<Work, 'claim' | 'backup' | 'restore' | 'cluster'>;
+
+async function readMade(looking: Looking, takeover: Takeover, work: TakeoverWork): Promise<Made> {
+  const name = madeNameOf(takeover.name, work);
+  const get = async (ref: ResourceRef, at = name): Promise<KubeObject | undefined> =>
+    read(looking, ref, { namespace: takeover.namespace, name: at });
+  const [claim, backup, restore] = [
+    await get(CLAIMS),
+    await get(ETCD_BACKUPS),
+    await get(ETCD_RESTORES),
+  ];
+  const cluster = await get(ETCD_CLUSTERS, takeover.spec.into.name);
+  return {
+    claim: claim && madeOf(claim, isOurs(claim, takeover)),
+    backup: backup && backupOf(backup, takeover),
+    restore: restore && restoreOf(restore, takeover),
+    cluster: cluster && clusterOf(cluster, name, work),
+  };
+}
+
+/** Where a kind is not known there is none of it. */
+async function read(
+  { kube, signal }: Looking,
+  ref: ResourceRef,
+  target: { readonly namespace: string; readonly name: string },
+): Promise<KubeObject | undefined> {
+  try {
+    return (await kube.get(ref, target, { signal })) ?? undefined;
+  } catch (error) {
+    if (isKubeError(error, 'KUBE_NOT_FOUND')) return undefined;
+    throw error;
+  }
+}
+
+function madeOf({ metadata }: KubeObject, isOwn: boolean): FoundMade {
+  const { name, uid, resourceVersion, deletionTimestamp } = metadata;
+  return { name, uid, resourceVersion, isOurs: isOwn, isEnding: deletionTimestamp !== undefined };
+}
+
+const NOBODY = { reason: 'NotLookedAt', message: 'Nobody has looked at it yet.' };
+
+interface Conditions {
+  readonly conditions?: readonly (Reason & { readonly type: string; readonly status: string })[];
+}
+
+function saysIn({ conditions = [] }: Conditions): Pick<FoundJob, 'says' | 'isDegraded'> {
+  const of = (type: string) => conditions.find((one) => one.type === type);
+  const degraded = of('Degraded');
+  const isDegraded = degraded?.status === 'True';
+  const { reason, message } = (isDegraded ? degraded : of('Complete')) ?? NOBODY;
+  return { says: { reason, message }, isDegraded };
+}
+
+function backupOf(object: KubeObject, takeover: Takeover): FoundJob {
+  // The API server holds it to its schema.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const status = (object['status'] ?? {}) as EtcdBackupStatus;
+  const { phase, backup } = status;
+  const made = madeOf(object, isOurs(object, takeover));
+  const { revision, keys, clusterId } = backup ?? {};
+  return { ...made, phase, revision, keys, clusterId, ...saysIn(status) };
+}
+
+function restoreOf(object: KubeObject, takeover: Takeover): FoundJob {
+  // The API server holds it to its schema.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const status = (object['status'] ?? {}) as EtcdRestoreStatus;
+  const { phase, revision, backup, clusterId } = status;
+  const made = madeOf(object, isOurs(object, takeover));
+  return { ...made, phase, revision, keys: backup?.keys, clusterId, ...saysIn(status) };
+}
+
+/** Ours is the one that our EtcdRestore has made. */
+function clusterOf(object: KubeObject, restore: string, work: TakeoverWork): FoundCluster {
+  const { labels = {}, annotations = {} } = object.metadata;
+  const born = annotations[CLUSTER_ID_ANNOTATION];
+  const isOwn = labels[ETCD_RESTORE_LABEL] === restore && born === work.newClusterId;
+  // The API server holds it to its schema.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const { clusterId, conditions = [] } = (object['status'] ?? {}) as EtcdClusterStatus;
+  const ready = conditions.find(({ type }) => type === 'Ready');
+  const isReady = ready?.status === 'True' && clusterId === work.newClusterId;
+  return {
+    ...madeOf(object, isOwn && born !== undefined),
+    isReady,
+    says: ready?.message ?? NOBODY.message,
+  };
+}
+
+/** Those of its members, by its id; one that joins has no id yet, and its names were free. */
+async function memberClaims(
+  { kube, signal }: Looking,
+  { namespace, spec }: Takeover,
+  { newClusterId }: TakeoverWork,
+): Promise<readonly FoundMade[]> {
+  const found: FoundMade[] = [];
+  const labelSelector = `${ETCD_CLUSTER_LABEL}=${spec.into.name}`;
+  const options = { namespace, labelSelector, limit: OBJECTS_PER_PAGE, signal };
+  for await (const { items } of kube.pages(CLAIMS, options)) {
+    for (const object of items) {
+      const id = object.metadata.annotations?.[CLUSTER_ID_ANNOTATION] ?? newClusterId;
+      found.push(madeOf(object, newClusterId !== undefined && id === newClusterId));
+    }
+  }
+  return found;
+}
+
+/** Those that do not answer are told of by their silence elsewhere. */
+async function readAlarms(
+  { door, signal }: Looking,
+  { pods, members }: Pick<State, 'pods' | 'members'>,
+): Promise<ReadonlyMap<string, readonly EtcdAlarm[]>> {
+  const answered = new Set(answersOf({ members }).map(({ pod }) => pod));
+  const options = { timeoutMs: ANSWERS_WITHIN_MS, signal };
+  const asked = pods.map(async ({ name, ip }) => {
+    if (ip === undefined || !answered.has(name)) return [];
+    try {
+      return [[name, await door.alarms(urlAt(ip), options)] as const];
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof Failure) return [];
+      throw error;
+    }
+  });
+  return new Map((await Promise.all(asked)).flat());
+}
+
+interface Comparing extends Made, Pick<State, 'pods' | 'members'> {
+  readonly takeover: Takeover;
+  readonly work: TakeoverWork;
+}
+
+async function compare(
+  looking: Looking,
+  { takeover, work, pods, members, restore, cluster }: Comparing,
+): Promise<Work['comparison']> {
+  const { frozen, compared } = work;
+  const isTime = frozen?.isSteady === true && compared?.isWhole !== true && !isUndoing(work);
+  if (!isTime || restore?.phase !== 'Complete' || cluster?.isReady !== true) return undefined;
+  const answered = new Set(answersOf({ members }).map(({ pod }) => pod));
+  const oldUrls = urlsOf(pods.filter(({ name }) => answered.has(name)));
+  const newUrls = await newMembers(looking, takeover);
+  if (oldUrls.length === 0 || newUrls.length === 0) {
+    return { reason: 'NotCompared', message: 'No member answers whose keys could be read.' };
+  }
+  const both = { oldUrls, newUrls, revision: frozen.revision, before: compared };
+  return compareKeys(looking.door, both, looking.signal);
+}
+
+const urlsOf = (pods: readonly Pick<FoundPod, 'ip'>[]): readonly string[] =>
+  pods.flatMap(({ ip }) => (ip === undefined ? [] : urlAt(ip)));
+
+async function newMembers(
+  { kube, signal }: Looking,
+  { namespace, spec }: Takeover,
+): Promise<readonly string[]> {
+  const ips: { readonly ip: string | undefined }[] = [];
+  const labelSelector = `${ETCD_CLUSTER_LABEL}=${spec.into.name}`;
+  const options = { namespace, labelSelector, limit: OBJECTS_PER_PAGE, signal };
+  for await (const { items } of kube.pages(PODS, options)) {
+    ips.push(...items.map((pod) => ({ ip: readyIpOf(pod) })));
+  }
+  return urlsOf(ips);
+}
+
+function readyIpOf(pod: KubeObject): string | undefined {
+  const { phase, podIP } = fieldOf({ ...pod }, 'status');
+  const ip = textOf(podIP);
+  return phase === 'Running' && ip !== '' ? ip : undefined;
+}

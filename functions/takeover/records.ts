@@ -1,0 +1,66 @@
+// The memory of a plan that is carried out, and the names of what is made for it. Pure.
+import type { TakenStep, TakeoverStatus, TakeoverWork } from '../../shared/api/takeover.ts';
+import { hashOf } from '../../shared/hash.ts';
+import { timestamp } from '../../shared/kube/timestamp.ts';
+import { isEnding, type Takeover } from './object.ts';
+
+export interface Records {
+  readonly work: TakeoverWork;
+  readonly steps: readonly TakenStep[];
+}
+
+export const recordsOf = ({ work, steps = [] }: TakeoverStatus): Records | undefined =>
+  work === undefined ? undefined : { work, steps };
+
+/** Nothing is done any more. */
+export const isOver = ({ status }: Pick<Takeover, 'status'>): boolean =>
+  status.work?.endedAt !== undefined;
+
+/** A plan was confirmed, and is carried out or taken back. */
+export const isAtWork = (takeover: Takeover): boolean =>
+  takeover.status.work !== undefined && !isOver(takeover) && !isEnding(takeover);
+
+/** All that was made is being deleted. */
+export const isUndoing = ({ undoing, rollingBackAt }: TakeoverWork): boolean =>
+  undoing !== undefined || rollingBackAt !== undefined;
+
+/** Whether the plan that was confirmed is of this spec. */
+export const intoOf = ({ spec }: Pick<Takeover, 'spec'>): string => hashOf(spec.into);
+
+/** Its snapshot, the EtcdBackup and the EtcdRestore. */
+export const madeNameOf = (name: string, { attempt }: Pick<TakeoverWork, 'attempt'>): string =>
+  `${name}-takeover-${attempt}`;
+
+export const FILE = 'snapshot.db';
+
+/** An id that no member has: by it the alarm is known for that of this takeover. */
+export function alarmIdOf({ uid }: Pick<Takeover, 'uid'>): string {
+  const DIGITS = 15;
+  return String(BigInt(`0x${hashOf(uid).slice(0, DIGITS)}`));
+}
+
+/** The step as the one that is done now; what was begun before it is done. */
+export function begun(
+  { work, steps }: Records,
+  step: Pick<TakenStep, 'name' | 'precondition'>,
+  nowMs: number,
+): Records {
+  const now = timestamp(nowMs);
+  const before = steps.map((one) => ({ doneAt: now, ...one }));
+  return { work, steps: [...before, { ...step, startedAt: now }] };
+}
+
+export function ended({ work, steps }: Records, nowMs: number): Records {
+  const now = timestamp(nowMs);
+  return {
+    work: { ...work, endedAt: now },
+    steps: work.rollingBackAt === undefined ? steps.map((one) => ({ doneAt: now, ...one })) : steps,
+  };
+}
+
+/** The same for the same, as a person would write it. */
+export const selectorText = (selector: Readonly<Record<string, string>>): string =>
+  Object.entries(selector)
+    .map(([key, value]) => `${key}=${value}`)
+    .toSorted()
+    .join(',');

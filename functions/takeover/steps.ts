@@ -1,0 +1,166 @@
+// Applies one step. Each changes one thing: what it makes it creates and never updates, and what is
+// there it changes or deletes by uid, on condition that it is still as it was observed.
+import { ETCD_BACKUPS } from '../../shared/api/etcd-backup.ts';
+import { ETCD_CLUSTERS } from '../../shared/api/etcd-cluster.ts';
+import { ETCD_RESTORES } from '../../shared/api/etcd-restore.ts';
+import { LEGACY_ETCDS } from '../../shared/api/takeover.ts';
+import { Failure } from '../../shared/errors.ts';
+import type { KubeClient } from '../../shared/kube/client.ts';
+import type { OwnerReference, ResourceRef } from '../../shared/kube/objects.ts';
+import { CLAIMS, SERVICES } from '../../shared/stateful/parts.ts';
+import { applied, type StepResult, unconfirmed } from '../../shared/stateful/steps.ts';
+import type { MadeKind, Step } from './decision.ts';
+import { type Door, urlAt } from './door.ts';
+import { DEPLOYMENTS } from './find-operators.ts';
+import { newSelectorOf } from './lead-over.ts';
+import { alarmIdOf, madeNameOf } from './records.ts';
+import { backupManifest, claimManifest, restoreManifest } from './render.ts';
+import type { FoundClaim, FoundService, State } from './state.ts';
+
+export interface StepDeps {
+  readonly kube: KubeClient;
+  readonly door: Pick<Door, 'raise' | 'disarm'>;
+}
+
+/** etcd writes it into the log of each member. */
+const ANSWERS_WITHIN_MS = 10_000;
+
+const REFS: Readonly<Record<MadeKind, ResourceRef>> = {
+  claim: CLAIMS,
+  EtcdBackup: ETCD_BACKUPS,
+  EtcdRestore: ETCD_RESTORES,
+  EtcdCluster: ETCD_CLUSTERS,
+};
+
+export async function applyStep(
+  deps: StepDeps,
+  state: State,
+  step: Step,
+  signal: AbortSignal,
+): Promise<StepResult> {
+  const { kube } = deps;
+  const { namespace } = state.takeover;
+  switch (step.type) {
+    case 'scale-operator': {
+      const { operator, replicas } = step;
+      const { name, uid, resourceVersion } = operator;
+      const body = { metadata: { uid, resourceVersion }, spec: { replicas } };
+      const target = { namespace: operator.namespace, name };
+      await kube.patch(DEPLOYMENTS, target, { type: 'merge', body }, { signal });
+      const which = `Deployment ${operator.namespace}/${name} (uid ${uid})`;
+      return applied('OperatorScaled', `Gave ${which} ${replicas} replicas.`);
+    }
+    case 'raise-alarm':
+    case 'end-alarm':
+      return setAlarm(deps, state, step, signal);
+    case 'make':
+      return make(kube, state, step.kind, signal);
+    case 'delete': {
+      const { name, uid, resourceVersion } = step.found;
+      const background = { propagationPolicy: 'Background', signal } as const;
+      const target = { namespace, name };
+      await kube.delete(REFS[step.kind], target, { uid, resourceVersion }, background);
+      return applied('TakenBack', `Deleted ${step.kind} ${name} (uid ${uid}), which was ours.`);
+    }
+    case 'switch-service':
+      return switchService(kube, state, step.service, signal);
+    case 'orphan-claim':
+      return orphan(kube, state, step.claim, signal);
+    case 'delete-legacy': {
+      const { uid, resourceVersion } = step;
+      const { name } = state.takeover.spec.legacy;
+      const background = { propagationPolicy: 'Background', signal } as const;
+      const target = { namespace, name };
+      await kube.delete(LEGACY_ETCDS, target, { uid, resourceVersion }, background);
+      return applied('LegacyDeleted', `Deleted EtcdCluster ${name} (uid ${uid}) of the operator.`);
+    }
+    default:
+      // The status is written by its own piece.
+      return { isSlow: false };
+  }
+}
+
+async function setAlarm(
+  { door }: StepDeps,
+  { takeover, pods }: State,
+  { type, pod }: Extract<Step, { type: 'raise-alarm' | 'end-alarm' }>,
+  signal: AbortSignal,
+): Promise<StepResult> {
+  const ip = pods.find(({ name }) => name === pod)?.ip ?? '';
+  const isRaised = type === 'raise-alarm';
+  const told = isRaised
+    ? ({
+        reason: 'WritersStopped',
+        message: `Raised the alarm by ${pod}: no write is taken.`,
+      } as const)
+    : ({ reason: 'WritersGoOn', message: `Ended the alarm by ${pod}: writes are taken.` } as const);
+  const options = { timeoutMs: ANSWERS_WITHIN_MS, signal };
+  try {
+    await (isRaised ? door.raise : door.disarm)(urlAt(ip), alarmIdOf(takeover), options);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof Failure)) throw error;
+    return unconfirmed(pod, error.message, told);
+  }
+  return applied(told.reason, told.message);
+}
+
+async function make(
+  kube: KubeClient,
+  state: State,
+  kind: Exclude<MadeKind, 'EtcdCluster'>,
+  signal: AbortSignal,
+): Promise<StepResult> {
+  const { takeover, legacy } = state;
+  const { work } = takeover.status;
+  if (work === undefined || legacy === undefined) throw new Error('there is nothing to make');
+  const name = madeNameOf(takeover.name, work);
+  const manifests = {
+    claim: () => claimManifest(takeover, legacy, name),
+    EtcdBackup: () => backupManifest(state, name),
+    EtcdRestore: () => restoreManifest(takeover, legacy, name),
+  };
+  // One that is there already stays as it is, and the next look says whose it is.
+  await kube.create(REFS[kind], manifests[kind](), { signal });
+  return applied('Created', `Created ${kind} ${name}.`);
+}
+
+/** Without the legacy object, with which it would go. */
+const withoutLegacy = (
+  owners: readonly OwnerReference[],
+  { takeover }: Pick<State, 'takeover'>,
+): readonly OwnerReference[] | null => {
+  const others = owners.filter(({ uid }) => uid !== takeover.status.work?.legacyUid);
+  return others.length === 0 ? null : others;
+};
+
+/** Both at once: it leads to the new pods, and does not go with the old ones. */
+async function switchService(
+  kube: KubeClient,
+  state: State,
+  { name, uid, resourceVersion, selector, owners }: FoundService,
+  signal: AbortSignal,
+): Promise<StepResult> {
+  const { takeover } = state;
+  const none = Object.fromEntries(Object.keys(selector).map((key) => [key, null]));
+  const body = {
+    metadata: { uid, resourceVersion, ownerReferences: withoutLegacy(owners, state) },
+    spec: { selector: { ...none, ...newSelectorOf(takeover) } },
+  };
+  const target = { namespace: takeover.namespace, name };
+  await kube.patch(SERVICES, target, { type: 'merge', body }, { signal });
+  const into = takeover.spec.into.name;
+  return applied('ServiceSwitched', `Service ${name} leads to EtcdCluster ${into}.`);
+}
+
+async function orphan(
+  kube: KubeClient,
+  state: State,
+  { name, uid, resourceVersion, owners }: FoundClaim,
+  signal: AbortSignal,
+): Promise<StepResult> {
+  const metadata = { uid, resourceVersion, ownerReferences: withoutLegacy(owners, state) };
+  const target = { namespace: state.takeover.namespace, name };
+  await kube.patch(CLAIMS, target, { type: 'merge', body: { metadata } }, { signal });
+  return applied('ClaimKept', `Claim ${name} (uid ${uid}) no longer goes with the old cluster.`);
+}

@@ -1,0 +1,217 @@
+// The account of `takeover` in the wrong hands, where it was granted its rights: it makes and
+// deletes what belongs to a Takeover, leads a Service of the old clients over, lets claims go from
+// their old owner, and scales a Deployment. All else of these it is refused.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { takeoverRights } from '../../../knative/tools/rights/takeover.ts';
+import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
+import { TAKEOVERS } from '../../../shared/api/takeover.ts';
+import { ETCD_CLUSTERS } from '../../../shared/api/etcd-cluster.ts';
+import type { KubeObject, ResourceRef } from '../../../shared/kube/objects.ts';
+import { CLAIMS, SERVICES } from '../../../shared/stateful/parts.ts';
+import { defineLegacyEtcd, LegacyEtcd } from '../../builders/legacy-etcd.ts';
+import { until } from '../../builders/versioned-kind.ts';
+import { type Outcome, StolenAccount } from './accounts-at-work.ts';
+import { Installed } from './installed.ts';
+
+const namespace = 'default';
+const CORE_AT = `/api/v1/namespaces/${namespace}`;
+const OURS_AT = `/apis/ballast.dev/v1alpha1/namespaces/${namespace}`;
+const DEPLOYMENTS = { group: 'apps', version: 'v1', resource: 'deployments' } as const;
+const DEPLOYMENTS_AT = `/apis/apps/v1/namespaces/${namespace}/deployments`;
+const OWN = 'over-takeover-1';
+
+let installed: Installed;
+let stolen: StolenAccount;
+let made: KubeObject;
+
+const post = (path: string, body: object): Promise<Outcome> =>
+  stolen.try({ method: 'POST', path: `${path}?dryRun=All`, body });
+const patch = (path: string, body: object): Promise<Outcome> =>
+  stolen.try({ method: 'PATCH', path: `${path}?dryRun=All`, body });
+const remove = (path: string): Promise<Outcome> =>
+  stolen.try({ method: 'DELETE', path: `${path}?dryRun=All` });
+
+const metadataOf = (name: string, changes: object = {}) => {
+  const owner = { apiVersion: 'ballast.dev/v1alpha1', kind: 'Takeover', controller: true };
+  const { name: of, uid } = made.metadata;
+  const labels = { 'ballast.dev/takeover': 'over' };
+  return { namespace, name, labels, ownerReferences: [{ ...owner, name: of, uid }], ...changes };
+};
+
+const CLAIM_SPEC = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
+const claimOf = (name: string, changes: object = {}) => ({
+  apiVersion: 'v1',
+  kind: 'PersistentVolumeClaim',
+  metadata: metadataOf(name, changes),
+  spec: CLAIM_SPEC,
+});
+const backupOf = (name: string, changes: object = {}) => ({
+  apiVersion: 'ballast.dev/v1alpha1',
+  kind: 'EtcdBackup',
+  metadata: metadataOf(name, changes),
+  spec: { source: { endpoints: ['http://10.0.0.1:2379'] }, target: { claim: { name: OWN } } },
+});
+const restoreOf = (name: string, changes: object = {}) => ({
+  apiVersion: 'ballast.dev/v1alpha1',
+  kind: 'EtcdRestore',
+  metadata: metadataOf(name, changes),
+  spec: { source: { etcdBackup: { name: OWN } }, etcdCluster: { name: 'old-2' } },
+});
+
+async function putDeployment(): Promise<void> {
+  const labels = { name: 'etcd-operator' };
+  const containers = [{ name: 'operator', image: 'quay.io/coreos/etcd-operator:v0.9.4' }];
+  await installed.kube.create(DEPLOYMENTS, {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { namespace, name: 'etcd-operator' },
+    spec: {
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers } },
+    },
+  });
+}
+
+const put = (ref: ResourceRef, body: object): Promise<unknown> =>
+  installed.kube.create(ref, body as Parameters<typeof installed.kube.create>[1]);
+
+beforeAll(async () => {
+  installed = await Installed.open();
+  const { kube, plane } = installed;
+  await applyObjects(
+    kube,
+    takeoverRights(namespace).map((object) => ({ file: 'npm run rights', object })),
+  );
+  await defineLegacyEtcd(kube);
+  const old = new LegacyEtcd(kube, namespace, 'old');
+  await old.create([{ name: 'old-a', ip: '10.0.0.1', claim: 'old-a' }]);
+  await old.takeOver('over');
+  const found = await kube.get(TAKEOVERS, { namespace, name: 'over' });
+  if (found === null) throw new Error('there is no Takeover');
+  made = found;
+  await putDeployment();
+  const none = { ownerReferences: [] };
+  const member = { 'ballast.dev/etcd-cluster': 'main', 'ballast.dev/etcd-peer': 'main-0' };
+  await put(CLAIMS, claimOf(OWN));
+  await put(CLAIMS, claimOf('data-main-0', { ...none, labels: member }));
+  await put(CLAIMS, claimOf('disk', { ...none, labels: {} }));
+  await put(SERVICES, {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { namespace, name: 'web-client' },
+    spec: { selector: { app: 'web' }, ports: [{ port: 80 }] },
+  });
+  for (const [name, label] of [
+    ['ours', OWN],
+    ['theirs', 'by-hand'],
+  ] as const) {
+    const labels = { 'ballast.dev/etcd-restore': label };
+    const metadata = { namespace, name, labels };
+    await put(ETCD_CLUSTERS, {
+      apiVersion: 'ballast.dev/v1alpha1',
+      kind: 'EtcdCluster',
+      metadata,
+      spec: {},
+    });
+  }
+  stolen = await StolenAccount.of(plane, kube, 'takeover');
+  // Rights and policies hold a moment after they were made.
+  await until(
+    'the policy to hold',
+    async () => (await post(`${CORE_AT}/persistentvolumeclaims`, claimOf('disk-2'))).status === 422,
+  );
+});
+
+afterAll(async () => {
+  await installed?.stop();
+});
+
+test('it makes what belongs to a Takeover, and nothing else', async () => {
+  const [claims, backups, restores] = [
+    `${CORE_AT}/persistentvolumeclaims`,
+    `${OURS_AT}/etcdbackups`,
+    `${OURS_AT}/etcdrestores`,
+  ] as const;
+  const next = 'over-takeover-2';
+  const stranger = { ownerReferences: [] };
+  const other = { labels: { 'ballast.dev/takeover': 'other' } };
+  const cluster = { apiVersion: 'ballast.dev/v1alpha1', kind: 'EtcdCluster', spec: {} };
+  const outcomes = [
+    await post(claims, claimOf(next)),
+    await post(backups, backupOf(next)),
+    await post(restores, restoreOf(next)),
+    await post(claims, claimOf('disk-2')),
+    await post(claims, claimOf(next, stranger)),
+    await post(backups, backupOf(next, stranger)),
+    await post(backups, backupOf('nightly')),
+    await post(restores, restoreOf(next, other)),
+    await stolen.try({
+      method: 'POST',
+      path: `${OURS_AT}/etcdclusters`,
+      body: { ...cluster, metadata: { namespace, name: 'mine' } },
+    }),
+  ];
+  expect(outcomes.map(({ status }) => status)).toEqual([
+    201, 201, 201, 422, 422, 422, 422, 422, 422,
+  ]);
+});
+
+test('it deletes what it may have made, and nothing else', async () => {
+  const outcomes = [
+    await remove(`${CORE_AT}/persistentvolumeclaims/${OWN}`),
+    await remove(`${CORE_AT}/persistentvolumeclaims/data-main-0`),
+    await remove(`${OURS_AT}/etcdclusters/ours`),
+    await remove(`${CORE_AT}/persistentvolumeclaims/disk`),
+    await remove(`${CORE_AT}/persistentvolumeclaims/old-a`),
+    await remove(`${OURS_AT}/etcdclusters/theirs`),
+    await remove(`${CORE_AT}/services/old`),
+    await remove(`${CORE_AT}/pods/old-a`),
+    await remove(`${DEPLOYMENTS_AT}/etcd-operator`),
+  ];
+  expect(outcomes.map(({ status }) => status)).toEqual([
+    200, 200, 200, 422, 422, 422, 403, 403, 403,
+  ]);
+});
+
+test('a claim loses its old owner, and is not changed otherwise', async () => {
+  const at = `${CORE_AT}/persistentvolumeclaims/old-a`;
+  const freed = { ownerReferences: null };
+  const outcomes = [
+    await patch(at, { metadata: freed }),
+    await patch(at, { metadata: { ...freed, labels: { a: 'b' } } }),
+    await patch(at, { metadata: { ...freed, annotations: { a: 'b' } } }),
+    await patch(at, { metadata: { annotations: { a: 'b' } } }),
+    await patch(`${CORE_AT}/persistentvolumeclaims/disk`, { metadata: { labels: { a: 'b' } } }),
+    await patch(`${CORE_AT}/persistentvolumeclaims/${OWN}`, { metadata: freed }),
+  ];
+  expect(outcomes.map(({ status }) => status)).toEqual([200, 422, 422, 422, 422, 422]);
+});
+
+test('the Service of the old clients is led over, and no other one changed', async () => {
+  const at = `${CORE_AT}/services/old-client`;
+  const metadata = { ownerReferences: null };
+  const selector = { app: null, etcd_cluster: null, 'ballast.dev/etcd-cluster': 'old-2' };
+  const ports = [{ name: 'client', port: 2379, targetPort: 4444 }];
+  const outcomes = [
+    await patch(at, { metadata, spec: { selector } }),
+    await patch(at, { spec: { selector } }),
+    await patch(at, { metadata, spec: { selector: { ...selector, app: 'web' } } }),
+    await patch(at, { metadata, spec: { selector: { a: 'b' } } }),
+    await patch(at, { metadata, spec: { selector, ports } }),
+    await patch(at, { metadata, spec: { selector, externalIPs: ['10.1.1.1'] } }),
+    await patch(`${CORE_AT}/services/old`, { metadata, spec: { selector } }),
+    await patch(`${CORE_AT}/services/web-client`, { spec: { selector: selector } }),
+  ];
+  expect(outcomes.map(({ status }) => status)).toEqual([200, 422, 422, 422, 422, 422, 422, 422]);
+});
+
+test('a Deployment is scaled, and not changed otherwise', async () => {
+  const at = `${DEPLOYMENTS_AT}/etcd-operator`;
+  const containers = [{ name: 'operator', image: 'images.example.com/a:1' }];
+  const outcomes = [
+    await patch(at, { spec: { replicas: 0 } }),
+    await patch(at, { spec: { template: { spec: { containers } } } }),
+    await patch(at, { spec: { replicas: 0, strategy: { type: 'Recreate', rollingUpdate: null } } }),
+  ];
+  expect(outcomes.map(({ status }) => status)).toEqual([200, 422, 422]);
+});

@@ -1,0 +1,260 @@
+// A place for takeovers: a real etcd 3.3.27 of three members as bare pods, an operator of it, and
+// all functions that carry a takeover out, each with the rights of its own account; members of the
+// new cluster and pods of Jobs are processes.
+import { randomInt } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { etcdBackup } from '../../../functions/etcd-backup/index.ts';
+import { etcdRestore } from '../../../functions/etcd-restore/index.ts';
+import { takeover } from '../../../functions/takeover/index.ts';
+import { etcdBackupRights } from '../../../knative/tools/rights/etcd-backup.ts';
+import { etcdRestoreRights } from '../../../knative/tools/rights/etcd-restore.ts';
+import { takeoverRights } from '../../../knative/tools/rights/takeover.ts';
+import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
+import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
+import type { Part } from '../../../knative/try/local/process/part.ts';
+import { TAKEOVERS, type TakeoverStatus } from '../../../shared/api/takeover.ts';
+import { systemClock } from '../../../shared/clock.ts';
+import { askLegacy } from '../../../shared/etcd/legacy.ts';
+import { SWEEP } from '../../../shared/function/sources.ts';
+import { type RunningFunction, startFunction } from '../../../shared/function/start.ts';
+import { isKubeError } from '../../../shared/kube/errors.ts';
+import { defineLegacyEtcd, LegacyEtcd } from '../../builders/legacy-etcd.ts';
+import { SHIPPED } from '../../builders/shipped.ts';
+import { sendEvent } from '../../builders/send-event.ts';
+import { type Audit, prepareAudit } from '../../lanes/audit.ts';
+import { until } from '../../builders/versioned-kind.ts';
+import { JobPods } from '../etcd-backup/job-pods.ts';
+import { bundleProgram } from '../etcd-backup/program.ts';
+import { EtcdPlace } from '../etcd-cluster/etcd-place.ts';
+import { giveToMembers } from '../etcd-restore/restore-place.ts';
+import { requestsIn } from '../manifests/installed.ts';
+import { type Misfits, misfitsOf } from '../manifests/misfits.ts';
+
+export const namespace = 'shop';
+export const DEPLOYMENTS = { group: 'apps', version: 'v1', resource: 'deployments' } as const;
+const WITHIN_MS = 120_000;
+const WAKE_EVERY_MS = 250;
+
+export class TakeoverPlace {
+  readonly etcd: EtcdPlace;
+  readonly old: LegacyEtcd;
+  readonly backups: JobPods;
+  readonly restores: JobPods;
+  readonly members = ['old-a', 'old-b', 'old-c'].map((name) => ({ name, ip: '' }));
+  readonly #audit: Audit;
+  readonly #functions = new Map<string, RunningFunction>();
+  /** The last ones, for the reader of a failed scenario. */
+  readonly #answers = new Map<string, string>();
+
+  private constructor(etcd: EtcdPlace, backups: JobPods, restores: JobPods, audit: Audit) {
+    this.etcd = etcd;
+    this.#audit = audit;
+    this.backups = backups;
+    this.restores = restores;
+    this.old = new LegacyEtcd(etcd.kube, namespace, 'old');
+    const network = `127.${randomInt(1, 255)}.${randomInt(1, 255)}`;
+    for (const [at, member] of this.members.entries()) member.ip = `${network}.${at + 1}`;
+  }
+
+  static async start(): Promise<TakeoverPlace> {
+    const audit = await prepareAudit();
+    const { flags: apiServerFlags } = audit;
+    const etcd = await EtcdPlace.start({ controllers: ['job-controller'], apiServerFlags });
+    const { plane, kube } = etcd;
+    const claimDir = (_: string, claim: string) => etcd.claimDir({ namespace, name: '' }, claim);
+    const dist = join(plane.dir, 'dist');
+    const backups = new JobPods(kube, join(plane.dir, 'backup-pods'), {
+      programs: { '/app/etcd-backup.mjs': await bundleProgram('etcd-backup', dist) },
+      claimDir,
+    });
+    const restores = new JobPods(kube, join(plane.dir, 'restore-pods'), {
+      label: 'ballast.dev/etcd-restore',
+      programs: {
+        '/app/etcd-restore.mjs': await bundleProgram('etcd-restore', dist),
+        '/usr/local/bin/etcdutl': await resolvePart('etcdutl'),
+      },
+      claimDir,
+      between: giveToMembers,
+    });
+    backups.start();
+    restores.start();
+    const place = new TakeoverPlace(etcd, backups, restores, audit);
+    await Promise.all(place.members.map((one) => place.#startMember(one)));
+    await place.#leave();
+    for (const definition of [etcdBackup, etcdRestore, takeover]) {
+      await place.startFunction(definition);
+    }
+    return place;
+  }
+
+  /** As an operator leaves it, with the rights that a person grants to the functions. */
+  async #leave(): Promise<void> {
+    const { kube } = this.etcd;
+    await this.etcd.namespace(namespace);
+    const rights = [takeoverRights, etcdBackupRights, etcdRestoreRights].flatMap((of) =>
+      of(namespace),
+    );
+    await applyObjects(
+      kube,
+      rights.map((object) => ({ file: 'npm run rights', object })),
+    );
+    await defineLegacyEtcd(kube);
+    const [first, ...others] = this.members;
+    const pods = others.map((one) => ({ ...one, claim: one.name }));
+    await this.old.create([...(first === undefined ? [] : [first]), ...pods]);
+    const labels = { name: 'etcd-operator' };
+    const containers = [{ name: 'operator', image: 'quay.io/coreos/etcd-operator:v0.9.4' }];
+    await kube.create(DEPLOYMENTS, {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { namespace, name: 'etcd-operator' },
+      spec: {
+        replicas: 1,
+        selector: { matchLabels: labels },
+        template: { metadata: { labels }, spec: { containers } },
+      },
+    });
+  }
+
+  async #startMember({ name, ip }: { readonly name: string; readonly ip: string }): Promise<void> {
+    const url = `http://${ip}:2379`;
+    const peers = this.members.map((one) => `${one.name}=http://${one.ip}:2380`).join(',');
+    const { plane } = this.etcd;
+    await plane.add({
+      name,
+      command: await resolvePart('etcd-3-3'),
+      args: [
+        `--name=${name}`,
+        `--data-dir=${join(plane.dir, name)}`,
+        `--listen-client-urls=${url}`,
+        `--advertise-client-urls=${url}`,
+        `--listen-peer-urls=http://${ip}:2380`,
+        `--initial-advertise-peer-urls=http://${ip}:2380`,
+        `--initial-cluster=${peers}`,
+        '--initial-cluster-state=new',
+      ],
+      env: {},
+      url,
+      ready: async () => (await askLegacy({ url }, undefined, { timeoutMs: 2_000 })).isQuorate,
+    });
+  }
+
+  part(name: string): Part {
+    return this.etcd.plane.part(name);
+  }
+
+  async startFunction(definition: typeof takeover | typeof etcdBackup | typeof etcdRestore) {
+    const { name } = definition;
+    const account = { namespace: 'ballast-system', name };
+    const environment = {
+      PORT: '0',
+      LOG_LEVEL: 'silent',
+      DRAIN_MINIMUM_SECONDS: '0',
+      WORK_SECONDS: '5',
+      ETCD_BACKUP_IMAGE: 'dev.local/ballast/etcd-backup:0.1.0',
+      ETCD_RESTORE_IMAGE: 'dev.local/ballast/etcd-restore:0.1.0',
+      KUBECONFIG: await this.etcd.kubeconfigOf(account),
+    };
+    const build = { version: '0.0.0', commit: '' };
+    this.#functions.set(
+      name,
+      await startFunction(definition as typeof takeover, { environment, build }),
+    );
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([...this.#functions.values()].map((one) => one.stop()));
+    await Promise.all([this.backups.stop(), this.restores.stop()]);
+    await this.etcd.stop();
+    await this.#audit.remove();
+  }
+
+  /** All that the account of the function asked until now, held against its rights. */
+  async misfits(): Promise<Misfits> {
+    const requests = requestsIn(await readFile(this.#audit.logPath));
+    const objects = [...SHIPPED.map(({ object }) => object), ...takeoverRights(namespace)];
+    return misfitsOf({ account: takeover.name, requests, objects, grantedAtMs: 0 });
+  }
+
+  /** Ends the function amid whatever it does, and starts another one. */
+  async restartTakeover(): Promise<void> {
+    await this.#functions.get(takeover.name)?.stop();
+    await this.startFunction(takeover);
+  }
+
+  async sweep(name: string): Promise<void> {
+    const port = this.#functions.get(name)?.port ?? 0;
+    const answer = await sendEvent(port, SWEEP, {});
+    this.#answers.set(name, `${name} ${answer.status} ${await answer.text()}`);
+  }
+
+  status(name: string): Promise<TakeoverStatus> {
+    return this.old.statusOf(name);
+  }
+
+  async edit(name: string, spec: object): Promise<void> {
+    await this.etcd.kube.patch(TAKEOVERS, { namespace, name }, { type: 'merge', body: { spec } });
+  }
+
+  async confirm(name: string): Promise<string> {
+    await this.old.takeOver(name);
+    await this.sweep(takeover.name);
+    const { plan } = await this.status(name);
+    const { id = '' } = plan ?? {};
+    if (id === '') throw new Error(`there is no plan: ${JSON.stringify(plan?.refusals)}`);
+    await this.edit(name, { confirm: id });
+    return id;
+  }
+
+  /** Every function is woken again and again until it is so. */
+  async wakeUntil(
+    name: string,
+    what: string,
+    isSo: (status: TakeoverStatus) => boolean | Promise<boolean>,
+  ): Promise<void> {
+    const done = new AbortController();
+    const waking = [...this.#functions.keys()].map(async (one) => {
+      while (!done.signal.aborted) {
+        await this.sweep(one).catch(() => undefined);
+        await systemClock.sleep(WAKE_EVERY_MS);
+      }
+    });
+    const cluster = this.#wakeCluster(done.signal);
+    try {
+      await until(what, async () => isSo(await this.status(name)), WITHIN_MS);
+    } catch (cause) {
+      const errors = [...this.#answers.values(), ...this.backups.errors, ...this.restores.errors]
+        .map(String)
+        .join('; ');
+      const status = JSON.stringify({ ...(await this.status(name)), plan: undefined }, null, 1);
+      throw new Error(`${errors} ${status}`, { cause });
+    } finally {
+      done.abort();
+      await Promise.all([...waking, cluster]);
+    }
+  }
+
+  /** Those that make an EtcdCluster of what was restored. */
+  async #wakeCluster(signal: AbortSignal): Promise<void> {
+    const wake = async (port: number): Promise<void> => {
+      while (!signal.aborted) {
+        await (await sendEvent(port, SWEEP, {})).text();
+        await systemClock.sleep(WAKE_EVERY_MS);
+      }
+    };
+    await Promise.all(['etcd-cluster', 'etcd-peer'].map((name) => wake(this.etcd.portOf(name))));
+  }
+
+  /** Those that are there. */
+  async found(resource: string, group = 'ballast.dev'): Promise<readonly string[]> {
+    const version = group === 'ballast.dev' ? 'v1alpha1' : 'v1';
+    try {
+      const { items } = await this.etcd.kube.list({ group, version, resource }, { namespace });
+      return items.map(({ metadata }) => metadata.name).toSorted();
+    } catch (error) {
+      if (isKubeError(error, 'KUBE_NOT_FOUND')) return [];
+      throw error;
+    }
+  }
+}

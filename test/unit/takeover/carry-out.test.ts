@@ -1,0 +1,267 @@
+// A confirmed plan is carried out or rolled back, with the process dying at each single write of
+// it, before and after the write is done, and with old reads. The world throws when an acknowledged
+// write is lost.
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { ETCD_BACKUPS } from '../../../shared/api/etcd-backup.ts';
+import { TAKEOVERS } from '../../../shared/api/takeover.ts';
+import { SERVICES } from '../../../shared/stateful/parts.ts';
+import { Passed } from '../stateful/passed.ts';
+import { Carrying, namesOf, replicasOf } from './carrying.ts';
+import { namespace } from './world.ts';
+
+const MANY_RUNS_MS = 120_000;
+const STEPS = [
+  'StopOperator',
+  'FreezeWriters',
+  'Snapshot',
+  'MakeCluster',
+  'Compare',
+  'SwitchService',
+  'OrphanClaims',
+  'DeleteLegacy',
+];
+
+function expectDone(run: Carrying): void {
+  const { phase, steps = [], work } = run.status;
+  expect([phase, steps.map(({ name }) => name)]).toEqual(['Done', STEPS]);
+  expect(steps.every(({ doneAt }) => doneAt !== undefined)).toBe(true);
+  expect(namesOf(run, 'etcdclusters')).toEqual(['new']);
+  expect(namesOf(run, 'services')).toEqual(['old-client']);
+  expect(namesOf(run, 'pods')).toEqual(['new-0-0']);
+  expect(namesOf(run, 'persistentvolumeclaims')).toEqual([
+    'data-new-0',
+    'old-b',
+    'old-c',
+    `over-takeover-${work?.attempt}`,
+  ]);
+}
+
+function expectRolledBack(run: Carrying): void {
+  expect(run.status.phase).toBe('RolledBack');
+  expect(run.etcds.alarms).toEqual([]);
+  expect(replicasOf(run)).toBe(1);
+  expect(namesOf(run, 'etcdclusters')).toEqual(['old']);
+  expect(namesOf(run, 'etcdbackups')).toEqual([]);
+  expect(namesOf(run, 'etcdrestores')).toEqual([]);
+  expect(namesOf(run, 'persistentvolumeclaims')).toEqual(['old-b', 'old-c']);
+  expect(namesOf(run, 'pods')).toEqual(['old-a', 'old-b', 'old-c']);
+  expect(selectorIn(run)).toEqual({ app: 'etcd', etcd_cluster: 'old' });
+}
+
+/** Rolled back as soon as this step is begun. */
+const backAt =
+  (step: string): Carrying['befalls'] =>
+  (run) => {
+    if (run.status.steps?.at(-1)?.name === step) run.edit({ rollback: true });
+  };
+
+/** Somebody ends the alarm, and writes, once this step is begun. */
+function forcedAt(step: string): Carrying['befalls'] {
+  return (run) => {
+    const { steps, work } = run.status;
+    if (steps?.at(-1)?.name !== step || work?.attempt !== 1 || run.etcds.old.has('late')) return;
+    run.etcds.alarms = [];
+    run.force('late');
+  };
+}
+
+/** The last moment in which nothing was led over. */
+function forcedOnceNoted(run: Carrying): void {
+  const { work } = run.status;
+  const isLed = !Object.hasOwn(selectorIn(run), 'etcd_cluster');
+  if (isLed || work?.switchingAt === undefined || run.etcds.old.has('late')) return;
+  run.etcds.alarms = [];
+  run.force('late');
+}
+
+const selectorIn = ({ kube }: Carrying): object =>
+  Object(Object(kube.objects.get(`services/${namespace}/old-client`)?.['spec']).selector);
+
+async function expectConverged(run: Carrying): Promise<void> {
+  expect(await run.converge()).toBe(true);
+}
+
+test('it is carried out step by step, and each rests on what is written down', async () => {
+  const run = await Carrying.confirmed();
+  const { writes } = run.kube;
+  const before = writes.length;
+  expect(await run.converge()).toBe(true);
+  expectDone(run);
+  const changes = writes.slice(before).filter((one) => !/status| events /.test(one));
+  expect(changes).toEqual([
+    'patch deployments etcd-operator',
+    'etcd raise',
+    'create persistentvolumeclaims over-takeover-1',
+    'create etcdbackups over-takeover-1',
+    'create etcdrestores over-takeover-1',
+    'patch services old-client',
+    'patch persistentvolumeclaims old-b',
+    'patch persistentvolumeclaims old-c',
+    'delete etcdclusters old',
+  ]);
+  expect(run.condition('Complete')).toBe('True TakenOver');
+  expect(run.status.work?.plan).toBe(run.status.plan?.id);
+  const rest = writes.length;
+  await run.sweep();
+  expect(writes.slice(rest)).toEqual([]);
+});
+
+type Life = readonly [string, Carrying['befalls'], (run: Carrying) => void];
+
+const LIVES: readonly Life[] = [
+  ['is carried out', () => undefined, expectDone],
+  ['is written to after the snapshot', forcedAt('MakeCluster'), expectDone],
+  ['is written to just before clients are led over', forcedAt('SwitchService'), expectDone],
+  ['is written to when it is noted that they are', forcedOnceNoted, expectDone],
+  ...STEPS.slice(0, 5).map((step): Life => [
+    `is rolled back at ${step}`,
+    backAt(step),
+    expectRolledBack,
+  ]),
+];
+
+test.each(LIVES)(
+  'one that %s: a death at any write changes nothing in the end',
+  {
+    timeout: MANY_RUNS_MS,
+  },
+  async (_, befalls, expectEnd) => {
+    const run = await Carrying.confirmed();
+    run.befalls = befalls;
+    const passed = new Passed();
+    const left = await run.deathsIn(() => passed.note(run, () => expectConverged(run)));
+    expectEnd(run);
+    expect(left.length).toBeGreaterThan(6);
+    await passed.each(left, async (one) => {
+      await expectConverged(one);
+      expectEnd(one);
+    });
+  },
+);
+
+test.each(LIVES)(
+  'one that %s: old reads cost time, and break nothing',
+  {
+    timeout: MANY_RUNS_MS,
+  },
+  async (_, befalls, expectEnd) => {
+    const start = await Carrying.confirmed();
+    const ages = fc.array(fc.integer({ min: 0, max: 6 }), { minLength: 40, maxLength: 400 });
+    const property = fc.asyncProperty(ages, async (old) => {
+      const run = start.copy();
+      run.befalls = befalls;
+      let next = 0;
+      run.kube.staleness = () => old[next++] ?? 0;
+      expect(await run.converge()).toBe(true);
+      expectEnd(run);
+    });
+    await fc.assert(property, { numRuns: 15, seed: 1 });
+  },
+);
+
+test('an alarm that somebody ends is raised again before clients are led over', async () => {
+  const run = await Carrying.confirmed();
+  let isEnded = false;
+  run.befalls = ({ status, etcds }) => {
+    if (isEnded || status.steps?.at(-1)?.name !== 'SwitchService') return;
+    isEnded = true;
+    etcds.alarms = [];
+  };
+  await expectConverged(run);
+  expectDone(run);
+  const order = run.kube.writes.filter((one) => /^etcd|services/.test(one));
+  expect(order).toEqual(['etcd raise', 'etcd raise', 'patch services old-client']);
+});
+
+test('a snapshot of a member that was behind is taken anew', async () => {
+  const run = await Carrying.confirmed();
+  run.befalls = ({ kube }) => {
+    const found = kube.objects.get(`etcdbackups/${namespace}/over-takeover-1`);
+    if (found === undefined || found['status'] !== undefined) return;
+    const backup = { revision: '8', keys: 1, clusterId: '7' };
+    kube.put(ETCD_BACKUPS, { ...found, status: { phase: 'Complete', backup, entries: [] } });
+  };
+  await expectConverged(run);
+  expectDone(run);
+  expect(run.status.work?.attempt).toBe(2);
+});
+
+test('a write to the old members after the switch keeps them', async () => {
+  const run = await Carrying.confirmed();
+  run.befalls = forcedAt('OrphanClaims');
+  expect(await run.converge(40)).toBe(false);
+  expect(run.condition()).toBe('True WrittenAfterSwitch');
+  expect(namesOf(run, 'etcdclusters')).toEqual(['new', 'old']);
+});
+
+test('once clients are led over a rollback is no more, and it goes on', async () => {
+  const run = await Carrying.confirmed();
+  run.befalls = (one) => {
+    if (one.status.work?.switchingAt !== undefined) one.edit({ rollback: true });
+  };
+  expect(await run.converge()).toBe(true);
+  expectDone(run);
+});
+
+test('another plan than the confirmed one is not begun', async () => {
+  const run = await Carrying.confirmed();
+  run.edit({ confirm: 'over-000000000000' });
+  const before = run.kube.writes.length;
+  expect(await run.converge(3)).toBe(false);
+  expect(run.condition()).toBe('True PlanChanged');
+  const changed = run.kube.writes.slice(before).filter((one) => !/status| events /.test(one));
+  expect(changed).toEqual([]);
+  expect(run.status.work).toBeUndefined();
+});
+
+test('what is confirmed is not changed by an edit of the spec', async () => {
+  const run = await Carrying.confirmed();
+  run.isSnapshotHeld = true;
+  await run.converge(8);
+  run.edit({ into: { name: 'newer' } });
+  run.isSnapshotHeld = false;
+  expect(await run.converge(8)).toBe(false);
+  expect(run.condition()).toBe('True SpecChanged');
+  expect(namesOf(run, 'etcdclusters')).toEqual(['old']);
+});
+
+test('where a key differs clients are not led over', async () => {
+  const run = await Carrying.confirmed();
+  run.befalls = ({ etcds }) => {
+    if (etcds.now.has('a')) etcds.now.set('a', 1);
+  };
+  expect(await run.converge(30)).toBe(false);
+  expect(run.condition()).toBe('True KeysDiffer');
+  expect(selectorIn(run)).toEqual({ app: 'etcd', etcd_cluster: 'old' });
+});
+
+test('where the Service leads elsewhere meanwhile it waits for a person', async () => {
+  const run = await Carrying.confirmed();
+  run.isSnapshotHeld = true;
+  await run.converge(8);
+  const target = { namespace, name: 'old-client' };
+  run.kube.change(SERVICES, target, { spec: { selector: { a: 'b' } } });
+  await run.converge(4);
+  expect(run.condition()).toBe('True ServiceChanged');
+});
+
+test('of two Takeovers of one object the younger one is refused', async () => {
+  const run = await Carrying.confirmed();
+  run.isSnapshotHeld = true;
+  await run.converge(3);
+  run.isSnapshotHeld = false;
+  const first = run.kube.objects.get(`takeovers/${namespace}/over`);
+  run.kube.put(TAKEOVERS, {
+    apiVersion: 'ballast.dev/v1alpha1',
+    kind: 'Takeover',
+    metadata: { namespace, name: 'second' },
+    spec: Object(first?.['spec']),
+  });
+  await run.sweep();
+  const second = run.kube.objects.get(`takeovers/${namespace}/second`);
+  const { refusals } = Object(second?.['status']).plan;
+  expect(refusals.map(({ reason }: { reason: string }) => reason)).toEqual(['OtherTakeover']);
+  expect(await run.converge()).toBe(true);
+  expectDone(run);
+});

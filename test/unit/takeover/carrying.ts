@@ -1,0 +1,259 @@
+// The world of a takeover that is carried out, on a model of the API server: an old etcd with its
+// alarm, writers of which one never lets go of its connection, the functions that take and restore
+// snapshots, and the garbage collector. It throws as soon as a write that was acknowledged is lost.
+import { pino } from 'pino';
+import { Deps } from '../../../functions/takeover/deps.ts';
+import { reconciler } from '../../../functions/takeover/reconciler.ts';
+import { TAKEOVERS, type TakeoverStatus } from '../../../shared/api/takeover.ts';
+import type { EtcdAlarm } from '../../../shared/etcd/admin/alarms.ts';
+import type { KeyHead } from '../../../shared/etcd/admin/keys.ts';
+import type { Context } from '../../../shared/function/define.ts';
+import { isKubeError } from '../../../shared/kube/errors.ts';
+import type { KubeObject } from '../../../shared/kube/objects.ts';
+import type { KubeModel } from '../stateful/kube-model.ts';
+import { type PassingRun, stateText } from '../stateful/passed.ts';
+import { at, collectGarbage, NEW_IP, OLD_ID, restore, takeBackups } from './others-at-work.ts';
+import { answerOf, begin, DEPLOYMENTS, namespace, NOW_MS, putOperator, world } from './world.ts';
+
+const FIRST_REVISION = 9;
+const SWEEPS_MAX = 200;
+
+export interface Etcds {
+  /** By key, the revision that wrote it. */
+  readonly old: Map<string, number>;
+  readonly now: Map<string, number>;
+  revision: number;
+  alarms: readonly EtcdAlarm[];
+  /** Keys whose write was acknowledged. */
+  readonly acknowledged: Set<string>;
+  ms: number;
+  /** Writes so far. */
+  count: number;
+}
+
+const newEtcds = (): Etcds => ({
+  old: new Map([
+    ['a', FIRST_REVISION - 1],
+    ['b', FIRST_REVISION],
+  ]),
+  now: new Map(),
+  revision: FIRST_REVISION,
+  alarms: [],
+  acknowledged: new Set(['a', 'b']),
+  ms: NOW_MS,
+  count: 0,
+});
+
+export class Carrying implements PassingRun {
+  onMoment: () => void = () => undefined;
+  readonly kube: KubeModel;
+  readonly etcds: Etcds;
+  /** Called in each moment, and after each write. */
+  befalls: (run: Carrying) => void = () => undefined;
+  #onWrite: () => void = () => undefined;
+  #isWritten = false;
+  isSnapshotHeld = false;
+  #deps: Deps;
+
+  private constructor(kube: KubeModel, etcds: Etcds) {
+    this.kube = kube;
+    this.etcds = etcds;
+    this.#deps = this.#makeDeps();
+    kube.aroundWrite = () => {
+      if (this.#isWritten) this.befalls(this);
+      this.#isWritten = !this.#isWritten;
+      this.#onWrite();
+    };
+  }
+
+  /** A plan is confirmed, and nothing is done yet. */
+  static async confirmed(): Promise<Carrying> {
+    begin();
+    putOperator(1);
+    const run = new Carrying(world.kube, newEtcds());
+    await run.sweep();
+    run.edit({ confirm: run.status.plan?.id });
+    return run;
+  }
+
+  /** Another one in the same state, with nothing in memory. */
+  copy(): Carrying {
+    const { old, now, acknowledged, ...rest } = this.etcds;
+    const sets = { old: new Map(old), now: new Map(now), acknowledged: new Set(acknowledged) };
+    const copy = new Carrying(this.kube.copy(), { ...rest, ...sets });
+    copy.befalls = this.befalls;
+    copy.isSnapshotHeld = this.isSnapshotHeld;
+    return copy;
+  }
+
+  get writes(): readonly string[] {
+    return this.kube.writes;
+  }
+
+  state(): string {
+    const { old, now, acknowledged, revision, alarms } = this.etcds;
+    return stateText(this.kube, [[...old], [...now], [...acknowledged], revision, alarms]);
+  }
+
+  edit(spec: object): void {
+    this.kube.change(TAKEOVERS, at('over'), { spec });
+  }
+
+  get status(): TakeoverStatus {
+    return this.kube.objects.get(`takeovers/${namespace}/over`)?.['status'] ?? {};
+  }
+
+  condition(type = 'Degraded'): string {
+    const found = this.status.conditions?.find((one) => one.type === type);
+    return `${found?.status} ${found?.reason}`;
+  }
+
+  /** Whether it is over, after so many sweeps at most. */
+  async converge(sweeps = SWEEPS_MAX): Promise<boolean> {
+    for (let count = 0; count < sweeps; count += 1) {
+      await this.sweep();
+      this.tick();
+      if (this.status.work?.endedAt !== undefined) return true;
+    }
+    return false;
+  }
+
+  /** The same, and each state in which the process may have died on the way. */
+  async deathsIn(work: () => Promise<unknown>): Promise<readonly Carrying[]> {
+    const left: Carrying[] = [];
+    this.#onWrite = () => left.push(this.copy());
+    await work();
+    this.#onWrite = () => undefined;
+    return left;
+  }
+
+  async sweep(): Promise<void> {
+    const context = {
+      deps: this.#deps,
+      log: pino({ level: 'silent' }),
+      signal: new AbortController().signal,
+    };
+    try {
+      await reconciler.sweepAll(context as unknown as Context<Deps>);
+    } catch (error) {
+      // With old reads somebody else was first; the next sweep looks again.
+      if (!isKubeError(error)) throw error;
+    }
+    this.#judge();
+  }
+
+  /** All others do what they do, and writers write. */
+  tick(): void {
+    this.etcds.ms += 2_000;
+    this.befalls(this);
+    if (!this.isSnapshotHeld) takeBackups(this);
+    restore(this);
+    collectGarbage(this);
+    this.#write('held', true);
+    this.#write('led', this.#leadsToOld());
+    this.#judge();
+    this.onMoment();
+  }
+
+  #leadsToOld(): boolean {
+    const service = this.kube.objects.get(`services/${namespace}/old-client`);
+    const selector = Object(Object(service?.['spec']).selector);
+    return service !== undefined && selector['etcd_cluster'] === 'old';
+  }
+
+  #write(who: string, isToOld: boolean): void {
+    this.etcds.count += 1;
+    const key = `${who}/${this.etcds.count}`;
+    if (!isToOld) {
+      this.etcds.now.set(key, this.etcds.revision + 1_000 + this.etcds.count);
+      this.etcds.acknowledged.add(key);
+    } else if (this.etcds.alarms.length === 0 && this.#hasPods()) this.force(key);
+  }
+
+  /** Written to the old cluster, whoever has ended the alarm. */
+  force(key: string): void {
+    this.etcds.revision += 1;
+    this.etcds.old.set(key, this.etcds.revision);
+    this.etcds.acknowledged.add(key);
+  }
+
+  #hasPods(): boolean {
+    return this.kube.objects.has(`pods/${namespace}/old-a`);
+  }
+
+  /** A write that was acknowledged is where clients look for it, or the old cluster is there. */
+  #judge(): void {
+    const hasOld = this.kube.objects.has(`etcdclusters/${namespace}/old`) && this.#hasPods();
+    const { acknowledged, old, now } = this.etcds;
+    const isLed = !this.#leadsToOld();
+    for (const key of acknowledged) {
+      if (!hasOld && !now.has(key)) throw new Error(`${key} is lost`);
+      if (isLed && old.has(key) && !now.has(key) && this.etcds.alarms.length > 0) {
+        throw new Error(`clients are led to where ${key} is not`);
+      }
+    }
+    if (hasOld) return;
+    for (const name of ['old-b', 'old-c']) {
+      if (!this.kube.objects.has(`persistentvolumeclaims/${namespace}/${name}`)) {
+        throw new Error(`claim ${name} is gone`);
+      }
+    }
+  }
+
+  #makeDeps(): Deps {
+    const clock = {
+      nowMs: () => this.etcds.ms,
+      sleep: async (): Promise<void> => this.tick(),
+    };
+    return new Deps(
+      {
+        kube: this.kube.client,
+        clock,
+        workMs: 10_000,
+        lease: { namespace: 'ballast-system', name: 'l', sweepSeconds: 60, isForObjects: true },
+      },
+      {
+        ask: async ({ url }) => {
+          const header = { clusterId: OLD_ID, memberId: '0', revision: '', raftTerm: 2 };
+          const place = Number(new URL(url).hostname.split('.')[3]) - 'a'.charCodeAt(0);
+          const revision = String(this.etcds.revision);
+          const memberId = String(100 + place);
+          return answerOf(place, { header: { ...header, memberId, revision } });
+        },
+        alarms: async () => this.etcds.alarms,
+        raise: (_, memberId) =>
+          this.kube.write('etcd raise', () => {
+            this.etcds.alarms = [{ memberId, type: 'CORRUPT' }];
+          }),
+        disarm: (_, memberId) =>
+          this.kube.write('etcd disarm', () => {
+            this.etcds.alarms = this.etcds.alarms.filter((one) => one.memberId !== memberId);
+          }),
+        heads: async ([url = '']) => {
+          const isNew = new URL(url).hostname === NEW_IP;
+          return headsOf(isNew ? this.etcds.now : this.etcds.old);
+        },
+      },
+    );
+  }
+}
+
+const headsOf = (keys: ReadonlyMap<string, number>): readonly KeyHead[] =>
+  [...keys]
+    .map(([key, revision]) => ({
+      key: Buffer.from(key),
+      createRevision: String(revision),
+      modRevision: String(revision),
+      version: '1',
+      lease: '0',
+    }))
+    .toSorted((one, other) => one.key.compare(other.key));
+
+export const replicasOf = ({ kube }: Carrying): number =>
+  Number(
+    Object(kube.objects.get(`${DEPLOYMENTS.resource}/${namespace}/etcd-operator`)?.['spec'])
+      .replicas,
+  );
+
+export const namesOf = ({ kube }: Carrying, resource: string): readonly string[] =>
+  [...kube.of(resource).values()].map(({ metadata }: KubeObject) => metadata.name).toSorted();
