@@ -8,30 +8,43 @@ export class Outbox {
   readonly #bytesMax: number;
   /** In the order in which they were given. */
   readonly #unread = new Map<Unread, number>();
-  #bytes = 0;
+  #unreadBytes = 0;
+  /** Their bytes are in memory until their connections are closed, and that is later. */
+  readonly #ending = new Map<Unread, number>();
+  #endingBytes = 0;
 
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax;
-  }
-
-  get bytes(): number {
-    return this.#bytes;
   }
 
   /** To be told of each answer before it is written. One alone may be of any size. */
   note(response: Unread, sizeBytes: number): void {
     response.once('finish', () => this.#drop(response)).once('close', () => this.#drop(response));
     this.#unread.set(response, sizeBytes);
-    this.#bytes += sizeBytes;
-    for (const eldest of this.#unread.keys()) {
-      if (this.#bytes <= this.#bytesMax || eldest === response) return;
+    this.#unreadBytes += sizeBytes;
+    for (const [eldest, eldestBytes] of this.#unread) {
+      if (this.#unreadBytes <= this.#bytesMax || eldest === response) return;
       this.#drop(eldest);
+      this.#ending.set(eldest, eldestBytes);
+      this.#endingBytes += eldestBytes;
       eldest.destroy();
     }
   }
 
+  /**
+   * To be awaited before the work on an answer. Hundreds of requests may come in one turn of the
+   * event loop, and no connection closes within it.
+   */
+  async room(): Promise<void> {
+    while (this.#endingBytes > this.#bytesMax) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
   #drop(response: Unread): void {
-    this.#bytes -= this.#unread.get(response) ?? 0;
+    this.#unreadBytes -= this.#unread.get(response) ?? 0;
     this.#unread.delete(response);
+    this.#endingBytes -= this.#ending.get(response) ?? 0;
+    this.#ending.delete(response);
   }
 }

@@ -79,11 +79,13 @@ async function runRoute<Deps>(
   response: Response,
 ): Promise<void> {
   const work = new RouteWork(runtime, response, `${route.method} ${route.path}`);
-  const { admission, intake } = runtime;
+  const { admission, intake, outbox } = runtime;
   try {
     const routeRequest = await readRequest(request, work, route);
     if (work.isAnswered) return;
     admission.admit(work);
+    await outbox.room();
+    if (work.isAnswered) return;
     const answer = await route.handle(routeRequest, work);
     work.succeed('done', () => sendAnswer(runtime, request, response, answer));
   } catch (thrown) {

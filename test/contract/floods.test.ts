@@ -99,6 +99,31 @@ it('Of large answers that nobody reads the eldest are let go, and who reads has 
   expect(first?.text.length).toBeLessThan(LARGE_BYTES);
 });
 
+it('Large answers that nobody reads, asked for at once, are given a few in a turn', async () => {
+  const text = 'x'.repeat(4_000_000);
+  const given = { inAll: 0, inThisTurn: 0, most: 0 };
+  const handle = async () => {
+    given.inAll += 1;
+    given.inThisTurn += 1;
+    given.most = Math.max(given.most, given.inThisTurn);
+    return { body: { text } };
+  };
+  const route = { method: 'GET', path: '/large', summary: 'much', handle } as const;
+  const { port, url } = await start({ routes: [route] });
+  // A server accepts one connection in a turn; those that were answered are all there.
+  const question = head([], 'GET /health/liveness HTTP/1.1');
+  const idle = await Promise.all(Array.from({ length: 90 }, () => connected(port, question)));
+  for (const one of idle) await expect.poll(() => one.statuses).toEqual([200]);
+  const turns = setInterval(() => (given.inThisTurn = 0), 0);
+  for (const { socket } of idle) socket.pause().write(head([], 'GET /large HTTP/1.1'));
+  await expect.poll(() => given.inAll).toBe(idle.length);
+  clearInterval(turns);
+  // Their connections close between two turns, and until then all of it is in memory.
+  expect(given.most).toBeLessThan(15);
+  const answer = await fetch(`${url}/large`);
+  expect((await answer.text()).length).toBeGreaterThan(text.length);
+});
+
 it('Plain JSON is counted as what it becomes, like that of events', async () => {
   const go = Promise.withResolvers<void>();
   const handle = async () => {
