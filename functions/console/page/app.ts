@@ -1,0 +1,113 @@
+// The page: follows the state and the pods for as long as it is seen, and obeys the keyboard.
+import { ask, keepToken, pauseAfterFailure, Refused, sleep, untilVisible } from './ask.ts';
+import { byId, inputById } from './dom.ts';
+import { drawNow, type State } from './now.ts';
+import type { Row } from './rows.ts';
+import { draw, move, search, startList, take } from './where.ts';
+
+interface PodPage {
+  readonly after: string;
+  readonly phase: string;
+  readonly isReset: boolean;
+  readonly isWhole: boolean;
+  readonly rows: readonly Row[];
+}
+
+const STATE_EVERY_MS = 3_000;
+/** Well within the second in which a change is to be seen; a busy cluster is not asked more often. */
+const PODS_EVERY_MS = 250;
+const TABS = ['now', 'where'] as const;
+
+let failures = 0;
+
+async function follow(step: () => Promise<void>): Promise<never> {
+  for (;;) {
+    await untilVisible();
+    try {
+      await step();
+      if (failures > 0) told('');
+      failures = 0;
+    } catch (error) {
+      failures += 1;
+      tell(error);
+      await pauseAfterFailure();
+    }
+  }
+}
+
+function tell(error: unknown): void {
+  const isRefused = error instanceof Refused;
+  const wantsToken = isRefused && (error.status === 401 || error.status === 403);
+  byId('token').toggleAttribute('hidden', !wantsToken);
+  told(isRefused ? error.message : 'The function does not answer; this is as of before.');
+  if (!isRefused || wantsToken) {
+    byId('verdict').textContent = 'Unknown';
+    byId('verdict').className = 'tone unknown';
+  }
+}
+
+function told(text: string): void {
+  byId('link').textContent = text;
+  byId('link').toggleAttribute('hidden', text === '');
+  if (text === '') byId('token').toggleAttribute('hidden', true);
+}
+
+async function followState(): Promise<void> {
+  drawNow(await ask<State>('api/state'));
+  await sleep(STATE_EVERY_MS);
+}
+
+let after = '';
+
+async function followPods(): Promise<void> {
+  const page = await ask<PodPage>(after === '' ? 'api/pods' : `api/pods?after=${after}`);
+  take(page);
+  after = page.after;
+  if (page.isWhole) await sleep(PODS_EVERY_MS);
+}
+
+function showTab(): void {
+  const wanted = location.hash.slice(1);
+  const shown = TABS.find((tab) => tab === wanted) ?? 'now';
+  for (const tab of TABS) {
+    byId(tab).toggleAttribute('hidden', tab !== shown);
+    const link = byId(`tab-${tab}`);
+    if (tab === shown) link.setAttribute('aria-current', 'page');
+    else link.removeAttribute('aria-current');
+  }
+  if (shown === 'where') draw();
+}
+
+function onKey(event: KeyboardEvent): void {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const query = inputById('query');
+  const isTyping = event.target instanceof HTMLInputElement;
+  if (event.key === 'Escape') {
+    if (query.value !== '') {
+      query.value = '';
+      search('');
+    } else if (event.target instanceof HTMLElement) event.target.blur();
+  } else if (!isTyping && event.key === '/') {
+    location.hash = 'where';
+    showTab();
+    query.focus();
+    event.preventDefault();
+  } else if (!isTyping && (event.key === '1' || event.key === '2')) {
+    location.hash = TABS[Number(event.key) - 1] ?? 'now';
+  } else if (!byId('where').hidden && !isEditing(event) && move(event.key)) event.preventDefault();
+}
+
+/** These move within the text of a search. */
+const isEditing = ({ target, key }: KeyboardEvent): boolean =>
+  target instanceof HTMLInputElement && (key === 'Home' || key === 'End');
+
+window.addEventListener('hashchange', showTab);
+document.addEventListener('keydown', onKey);
+byId('token').addEventListener('submit', (event) => {
+  event.preventDefault();
+  keepToken(inputById('token-text').value.trim());
+});
+startList();
+showTab();
+void follow(followState);
+void follow(followPods);
