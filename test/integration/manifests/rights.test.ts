@@ -1,6 +1,7 @@
 // Each account has the rights that its function uses, and no others: every function does all that
 // it does under its own account, and the API server's audit log says what it asked for.
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { consolePage } from '../../../functions/console/index.ts';
 import { deadLetters } from '../../../functions/dead-letters/index.ts';
 import { etcdBackup } from '../../../functions/etcd-backup/index.ts';
 import { etcdCluster } from '../../../functions/etcd-cluster/index.ts';
@@ -372,6 +373,17 @@ test('dead-letters: an Event, one more of the same, and what nobody swept', asyn
     expect(status).toBe(204);
   }
   expect(await misfits('dead-letters')).toEqual(NONE);
+});
+
+test('console: a look at all kinds, each of which has an object', async () => {
+  const { kube } = installed;
+  const url = installed.plane.part('nats-server').urls?.['console'] ?? '';
+  const one = await installed.run(consolePage, { NATS_URL: url });
+  const state = await fetch(`http://127.0.0.1:${one.port}/api/state`);
+  const { kinds } = (await state.json()) as { kinds: { kind: string; objects: unknown[] }[] };
+  expect(kinds.filter(({ objects }) => objects.length === 0).map(({ kind }) => kind)).toEqual([]);
+  expect(await kube.list(METADATA_FEEDS)).toMatchObject({ items: [{}, {}] });
+  expect(await misfits('console')).toEqual(NONE);
 });
 
 test('locate and storage-audit ask the API server nothing, and may nothing', async () => {
