@@ -1,6 +1,6 @@
 // Decides what is wrong and what to do about it: conditions that are not as they ought to be, what
 // nobody looks at, what waits, and what cannot be read. Pure.
-import { feedLastsMs, feedSweptAt, stalenessOf } from '../../shared/api/swept-kinds.ts';
+import { feedLastsMs, feedSweptAt, stalenessOf } from '../../shared/kube/swept-kinds.ts';
 import { cut } from '../../shared/cut.ts';
 import { type Condition, conditionsOf } from '../../shared/kube/conditions.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
@@ -88,7 +88,8 @@ export function staleIn(one: KindObservation, nowMs: number): Stale {
   const ageMs = renewTime === undefined ? Infinity : nowMs - Date.parse(renewTime);
   const found = stalenessOf(lease, ageMs, nowMs);
   const { functionName } = shown.watched;
-  const next = `Look at function ${functionName}: its pods, its log, PingSource ${functionName}-sweep.`;
+  const sweep = `PingSource ${functionName}-sweep`;
+  const next = `Look at function ${functionName}: its pods, its log, ${sweep}.`;
   const about = { severity: 'unknown', kind: shown.kind, reason: 'NotSwept', next } as const;
   const { docs } = shown;
   if (found?.isAll === true) {
@@ -188,7 +189,7 @@ function severityOf({ status, reason }: Condition, otherwise: Severity): Severit
   return WANTED.includes(reason) ? 'note' : otherwise;
 }
 
-export const phaseOf = (object: KubeObject): string => textAt(object, 'status.phase');
+const phaseOf = (object: KubeObject): string => textAt(object, 'status.phase');
 
 function nameOf({
   metadata: { namespace, name },
@@ -196,5 +197,5 @@ function nameOf({
   return namespace === undefined ? { name } : { namespace, name };
 }
 
-/** What others wrote may be of any length. */
-const short = (text: string): string => cut(String(text), TEXT_BYTES_MAX);
+/** Texts of others may be of any length. */
+const short = (text: string): string => cut(text, TEXT_BYTES_MAX);

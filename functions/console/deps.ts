@@ -1,5 +1,5 @@
-// What the page is made of: the client for the API server, the state as it was read last, and the
-// log of pods and nodes, which follows a replica of the feed.
+// The dependencies of this function: the client for the API server, the state as it was read last,
+// and the log of pods and nodes, which follows a replica of the feed.
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../../shared/clock.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';

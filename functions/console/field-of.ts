@@ -1,4 +1,4 @@
-// Reads a field of an object by its path. What stands there was written by others.
+// Reads a field of an object by its path. Others wrote what stands there.
 import { isRecord } from '../../shared/kube/json.ts';
 
 export function fieldOf(object: unknown, path: string): unknown {

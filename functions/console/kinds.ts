@@ -1,7 +1,7 @@
 // The kinds that are shown: what their conditions ought to be, what to do where they are not, and
 // which fields of the status a person looks for first.
 import { METADATA_FEEDS } from '../../shared/api/metadata-feed.ts';
-import { WATCHED_KINDS, type WatchedKind } from '../../shared/api/swept-kinds.ts';
+import { WATCHED_KINDS, type WatchedKind } from '../../shared/kube/swept-kinds.ts';
 import type { ResourceRef } from '../../shared/kube/objects.ts';
 
 /** The worst first. `unknown` is no word that all is well: nobody renewed it. */
@@ -16,7 +16,7 @@ export interface Expected {
   readonly isOptional?: boolean;
   /** It is only looked at in objects of this phase. */
   readonly phase?: string;
-  /** What to do; a sentence. */
+  /** A sentence that says what to do. */
   readonly next: string;
 }
 
@@ -30,7 +30,7 @@ export interface ShownKind {
   readonly expects: readonly Expected[];
   /** Phases in which nothing is done any more. */
   readonly over: readonly string[];
-  /** What is shown of it, and where that stands. */
+  /** Fields that are shown, and where they stand. */
   readonly facts: readonly (readonly [label: string, path: string])[];
   /** A list in the status. */
   readonly members?: string;
@@ -64,7 +64,7 @@ const TOLD: Readonly<Record<string, Told>> = {
         condition: 'Quorate',
         status: 'True',
         otherwise: 'critical',
-        next: 'Bring back members that are away; if they are gone for good, read its recovery plan.',
+        next: 'Bring back the members that are away, or read its recovery plan.',
       },
       { ...READY, otherwise: 'critical', next: WAITS },
       { ...DEGRADED, otherwise: 'warning', next: AS_IT_SAYS },

@@ -24,7 +24,7 @@ export interface KindObservation {
 export interface Observation {
   readonly nowMs: number;
   readonly kinds: readonly KindObservation[];
-  /** Of this instance's copy of the feed. */
+  /** The copy of the feed that this instance has. */
   readonly replica: ReplicaState;
 }
 

@@ -1,6 +1,6 @@
 // Pods and nodes of the feed as a log that browsers follow: each line replaces the one before it of
-// the same name, so that reading it from the beginning and reading what is new are one and the same.
-// It never holds much more lines than there are objects.
+// the same name, so that reading from the beginning and reading what is new are the same. It never
+// holds much more lines than there are objects.
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../shared/clock.ts';
 import { cut } from '../../shared/cut.ts';
@@ -48,7 +48,7 @@ export interface PodLogLimits {
 export const LIMITS: PodLogLimits = {
   rowsMax: 5_000,
   bytesMax: 512 * 1024,
-  /** Who was away for longer reads all anew. */
+  /** A page that was away for longer reads all anew. */
   goneMax: 20_000,
   /** More than that ask again and again instead of waiting. */
   waitersMax: 50,

@@ -1,5 +1,5 @@
-// What the page asks: the state of our objects with what is wrong, and pods and nodes since it asked
-// last, for which it may wait a little.
+// The questions of the page: the state of our objects with what is wrong, and pods and nodes since
+// it asked last, for which it may wait a little.
 import { Failure } from '../../shared/errors.ts';
 import type { Route } from '../../shared/function/define.ts';
 import { assetRoutes } from './assets.ts';

@@ -1,5 +1,5 @@
-// An object and the whole answer as the page shows them: conditions, plan, members, a few facts, and
-// its health. Bounded in bytes, whatever stands in the objects. Pure.
+// An object and the whole answer as the page shows them: conditions, plan, members, a few facts,
+// and its health. Bounded in bytes, whatever stands in the objects. Pure.
 import { cut } from '../../shared/cut.ts';
 import { conditionsOf } from '../../shared/kube/conditions.ts';
 import { isRecord } from '../../shared/kube/json.ts';
@@ -128,7 +128,7 @@ function shownObject(
         type: shortly(one.type),
         status: shortly(one.status),
         reason: shortly(one.reason),
-        message: cut(String(one.message), MESSAGE_BYTES_MAX),
+        message: long(one.message),
         since: shortly(one.lastTransitionTime),
       })),
     facts,

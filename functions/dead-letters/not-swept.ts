@@ -7,7 +7,7 @@ import {
   type Staleness,
   sweepSecondsOf,
   type WatchedKind,
-} from '../../shared/api/swept-kinds.ts';
+} from '../../shared/kube/swept-kinds.ts';
 import { type ConditionInput, NOT_SWEPT, conditionsOf } from '../../shared/kube/conditions.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
 import { sweptKey } from '../../shared/kube/sweep-lease.ts';
@@ -62,8 +62,8 @@ export function staleFeedConditions(feed: KubeObject, ageMs: number): readonly C
   const since = sweptAt === undefined ? 'since it was made' : `since ${sweptAt}`;
   const message =
     `Nobody has compared this feed with the API server ${since}, though it is due every ` +
-    `${sweepSecondsOf(feed)} s. Readers go on with what they have. Look at the function metadata: ` +
-    'its pods, its log, and the PingSource metadata-sweep.';
+    `${sweepSecondsOf(feed)} s. Readers go on with what they have. Look at the function ` +
+    'metadata: its pods, its log, and the PingSource metadata-sweep.';
   return conditions
     .filter(({ type, status }) => FEED_CLAIMS.includes(type) && status === 'True')
     .map(({ type }) => ({ type, status: 'Unknown', reason: NOT_SWEPT, message }));

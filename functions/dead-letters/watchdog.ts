@@ -6,7 +6,7 @@ import {
   stalenessOf,
   WATCHED_KINDS,
   type WatchedKind,
-} from '../../shared/api/swept-kinds.ts';
+} from '../../shared/kube/swept-kinds.ts';
 import type { Context, IncomingEvent } from '../../shared/function/define.ts';
 import { settleAll } from '../../shared/function/settle-all.ts';
 import { SWEEP } from '../../shared/function/sources.ts';

@@ -1,5 +1,5 @@
-// A browser for tests: a real headless Chromium, spoken to by its own protocol. It shows one page at
-// a time, and tells what that page logged, asked for and threw.
+// A browser for tests: a real headless Chromium, spoken to by its own protocol. It shows one page
+// at a time, and tells what that page logged and threw.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -72,7 +72,8 @@ export class Browser {
     const { errorText } = await this.#call('Page.navigate', { url });
     if (typeof errorText === 'string') throw new Error(`${url} was not shown: ${errorText}`);
     await this.run(
-      "new Promise((done) => document.readyState === 'complete' ? done() : addEventListener('load', done))",
+      "new Promise((done) => (document.readyState === 'complete' ? done() : " +
+        "addEventListener('load', done)))",
     );
   }
 

@@ -1,5 +1,5 @@
-// Debian's headless Chromium, with the libraries that it loads: fetched once, and unpacked beside the
-// built parts without being installed.
+// Debian's headless Chromium, with the libraries that it loads: fetched once, and unpacked beside
+// the built parts without being installed.
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -49,7 +49,9 @@ async function fetchInto(dir: string): Promise<void> {
   try {
     const run = promisify(execFile);
     const { stdout } = await run('apt-cache', CLOSURE);
-    const names = stdout.split('\n').filter((name) => /^lib/.test(name) && !NOT_TAKEN.test(name));
+    const names = stdout
+      .split('\n')
+      .filter((name) => name.startsWith('lib') && !NOT_TAKEN.test(name));
     const wanted = [...new Set(names), ...PACKAGES];
     await run('apt-get', ['download', ...wanted], { cwd: beside });
     const archives = (await readdir(beside)).filter((name) => name.endsWith('.deb'));

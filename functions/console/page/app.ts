@@ -14,7 +14,7 @@ interface PodPage {
 }
 
 const STATE_EVERY_MS = 3_000;
-/** Well within the second in which a change is to be seen; a busy cluster is not asked more often. */
+/** Well within the second in which a change is to be seen, also where all changes all the time. */
 const PODS_EVERY_MS = 250;
 const TABS = ['now', 'where'] as const;
 

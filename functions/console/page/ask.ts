@@ -38,7 +38,9 @@ export async function ask<Body>(path: string): Promise<Body> {
     return answer.json();
   }
   const problem: { detail?: unknown } = await answer.json().catch(() => ({}));
-  throw new Refused(answer.status, String(problem.detail ?? `The answer was ${answer.status}.`));
+  const { detail } = problem;
+  const said = typeof detail === 'string' ? detail : `The answer was ${answer.status}.`;
+  throw new Refused(answer.status, said);
 }
 
 export function sleep(ms: number): Promise<void> {

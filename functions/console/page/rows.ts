@@ -13,7 +13,7 @@ export type Row = readonly [
 interface Group {
   readonly node: string;
   readonly pods: Map<string, Row>;
-  /** What the search found, in order; the row of the node comes first. */
+  /** Found by the search, in order; the row of the node comes first. */
   found: readonly Row[];
   isStale: boolean;
   hasNode: boolean;
@@ -145,13 +145,13 @@ export class Rows {
     const found = [...pods.values()].filter((row) => tests.every((test) => test(row)));
     const isNodeFound = tests.every((test) => test(nodeRow));
     if (found.length === 0 && !isNodeFound) return [];
-    return [nodeRow, ...found.sort(byName)];
+    return [nodeRow, ...found.toSorted(byName)];
   }
 
   #arrange(): void {
     if (!this.#isOrdered) {
       const order = [...this.#groups.values()];
-      this.#order = order.sort((a, b) => rank(a) - rank(b) || compare(a.node, b.node));
+      this.#order = order.toSorted((a, b) => rank(a) - rank(b) || compare(a.node, b.node));
       this.#isOrdered = true;
     }
     let begin = 0;

@@ -95,7 +95,7 @@ export async function bundleCommand(
 }
 
 /** A function that has a page ships what a browser runs of it beside its own code. */
-export async function bundlePage({ root, folder, outDir }: BundlePaths): Promise<void> {
+async function bundlePage({ root, folder, outDir }: BundlePaths): Promise<void> {
   const page = join(folder, 'page');
   if (!existsSync(join(page, 'app.ts'))) return;
   await build({

@@ -105,7 +105,7 @@ test('without tokens it knows this machine alone, by its own names', async () =>
 const codeOf = async (answer: Response): Promise<unknown> =>
   ((await answer.json()) as { code?: unknown }).code;
 
-/** What fetch does not let one say. */
+/** By node:http, since fetch does not let one say it. */
 async function hostAsked(host: string): Promise<number> {
   const { request } = await import('node:http');
   return new Promise((resolve, reject) => {
@@ -118,7 +118,7 @@ async function hostAsked(host: string): Promise<number> {
   });
 }
 
-test('with tokens the page is open, and what it shows is for the accounts that are named', async () => {
+test('with tokens the page is open, and its answers are for accounts that are named', async () => {
   const guarded = await startFunction(consolePage, {
     environment: {
       ...environment,

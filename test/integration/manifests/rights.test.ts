@@ -1,7 +1,6 @@
 // Each account has the rights that its function uses, and no others: every function does all that
 // it does under its own account, and the API server's audit log says what it asked for.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { consolePage } from '../../../functions/console/index.ts';
 import { deadLetters } from '../../../functions/dead-letters/index.ts';
 import { etcdBackup } from '../../../functions/etcd-backup/index.ts';
 import { etcdCluster } from '../../../functions/etcd-cluster/index.ts';
@@ -43,6 +42,7 @@ import { HandMadeServer } from './hand-made-server.ts';
 import { startOwnPart } from '../../lanes/own-part.ts';
 import { untilGranted } from './granted.ts';
 import { Installed } from './installed.ts';
+import { notShownBy } from './look-at-console.ts';
 import { type Misfits, misfitsOf, NONE } from './misfits.ts';
 
 const NAMESPACE = 'ballast-system';
@@ -375,18 +375,7 @@ test('dead-letters: an Event, one more of the same, and what nobody swept', asyn
   expect(await misfits('dead-letters')).toEqual(NONE);
 });
 
-test('console: a look at all kinds, each of which has an object', async () => {
-  const { kube } = installed;
-  const url = installed.plane.part('nats-server').urls?.['console'] ?? '';
-  const one = await installed.run(consolePage, { NATS_URL: url });
-  const state = await fetch(`http://127.0.0.1:${one.port}/api/state`);
-  const { kinds } = (await state.json()) as { kinds: { kind: string; objects: unknown[] }[] };
-  expect(kinds.filter(({ objects }) => objects.length === 0).map(({ kind }) => kind)).toEqual([]);
-  expect(await kube.list(METADATA_FEEDS)).toMatchObject({ items: [{}, {}] });
-  expect(await misfits('console')).toEqual(NONE);
-});
-
-test('locate and storage-audit ask the API server nothing, and may nothing', async () => {
+test('locate and storage-audit ask the API server nothing, console our kinds', async () => {
   const url = installed.plane.part('nats-server').urls?.['locate'] ?? '';
   const where = await installed.run(locate, { NATS_URL: url });
   const { status } = await fetch(`http://127.0.0.1:${where.port}/feed`);
@@ -396,7 +385,9 @@ test('locate and storage-audit ask the API server nothing, and may nothing', asy
   expect((await installed.requests()).filter(({ account }) => accounts.includes(account))).toEqual(
     [],
   );
-  expect(await Promise.all(accounts.map(misfits))).toEqual([NONE, NONE]);
+  expect(await notShownBy(installed)).toEqual([]);
+  const all = [...accounts, 'console'];
+  expect(await Promise.all(all.map(misfits))).toEqual([NONE, NONE, NONE]);
 });
 
 test('no rule of any role names everything', () => {

@@ -1,4 +1,4 @@
-// What console holds and sends is bounded, whatever stands in the cluster.
+// The bounds of what console holds and sends, whatever stands in the cluster.
 import { expect, test } from 'vitest';
 import { SHOWN_KINDS } from '../../../functions/console/kinds.ts';
 import { LIMITS, PodLog } from '../../../functions/console/pod-log.ts';
@@ -115,7 +115,7 @@ test('the state has at most a few megabytes, and says that there is more', () =>
   expect(state.problemsLeft).toBeGreaterThan(0);
 });
 
-test('a hundred that look at once are one look at the API server, and the next one comes later', async () => {
+test('a hundred that look at once are one look at the API server', async () => {
   let lists = 0;
   const kube = {
     list: async () => {

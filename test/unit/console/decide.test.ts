@@ -1,4 +1,4 @@
-// What console calls wrong: a table of objects, each with what is said of it and what to do.
+// A table of objects, and what console calls wrong of each.
 import { expect, test } from 'vitest';
 import { decide } from '../../../functions/console/decide.ts';
 import { SHOWN_KINDS } from '../../../functions/console/kinds.ts';
@@ -51,7 +51,13 @@ const told = (one: KindObservation, replica = CURRENT): readonly string[] =>
 const READY = said('Ready', 'True');
 const QUORATE = said('Quorate', 'True');
 
-test.each([
+const CASES: readonly (readonly [
+  name: string,
+  kind: string,
+  conditions: readonly object[],
+  status: object,
+  expected: readonly string[],
+])[] = [
   ['a NATS that is well', 'NatsCluster', [READY, said('Degraded', 'False')], {}, []],
   [
     'one that is not ready',
@@ -119,7 +125,9 @@ test.each([
     {},
     ['warning main Planned: Said'],
   ],
-])('%s', (_, kind, conditions, status, expected) => {
+];
+
+test.each(CASES)('%s', (_, kind, conditions, status, expected) => {
   expect(told(observed(kind, [object(conditions, status)]))).toEqual(expected);
 });
 

@@ -2,7 +2,7 @@
 // reconciled them for two periods.
 import { expect, test } from 'vitest';
 import { staleConditions, staleFeedConditions } from '../../../functions/dead-letters/not-swept.ts';
-import { feedSweptAt, stalenessOf, WATCHED_KINDS } from '../../../shared/api/swept-kinds.ts';
+import { feedSweptAt, stalenessOf, WATCHED_KINDS } from '../../../shared/kube/swept-kinds.ts';
 import { SweepAges } from '../../../functions/dead-letters/sweep-ages.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
 import { readSweepLease } from '../../../shared/kube/sweep-lease.ts';

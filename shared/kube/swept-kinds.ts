@@ -1,17 +1,17 @@
-// What functions that sweep promise of their objects: the Lease that says when somebody looked, how
-// long that counts, and the conditions that are about the present. Pure.
-import { isRecord } from '../kube/json.ts';
-import type { KubeObject, ResourceRef } from '../kube/objects.ts';
-import type { SweepLeaseState } from '../kube/sweep-lease.ts';
-import { ETCD_BACKUP_LEASE, ETCD_BACKUPS } from './etcd-backup.ts';
-import { ETCD_BACKUP_SCHEDULE_LEASE, ETCD_BACKUP_SCHEDULES } from './etcd-backup-schedule.ts';
-import { ETCD_CLUSTER_LEASE, ETCD_CLUSTERS } from './etcd-cluster.ts';
-import { ETCD_PEER_LEASE, ETCD_PEERS } from './etcd-peer.ts';
-import { ETCD_RESTORE_LEASE, ETCD_RESTORES } from './etcd-restore.ts';
-import type { MetadataFeedStatus } from './metadata-feed.ts';
-import { NATS_CLUSTER_LEASE, NATS_CLUSTERS } from './nats-cluster.ts';
-import { STORAGE_MIGRATION_LEASE, STORAGE_MIGRATIONS } from './storage-migration.ts';
-import { TAKEOVER_LEASE, TAKEOVERS } from './takeover.ts';
+// The promises of functions that sweep: the Lease that says when somebody looked, how long that
+// counts, and the conditions of each kind that are about the present. Pure.
+import { isRecord } from './json.ts';
+import type { KubeObject, ResourceRef } from './objects.ts';
+import type { SweepLeaseState } from './sweep-lease.ts';
+import { ETCD_BACKUP_LEASE, ETCD_BACKUPS } from '../api/etcd-backup.ts';
+import { ETCD_BACKUP_SCHEDULE_LEASE, ETCD_BACKUP_SCHEDULES } from '../api/etcd-backup-schedule.ts';
+import { ETCD_CLUSTER_LEASE, ETCD_CLUSTERS } from '../api/etcd-cluster.ts';
+import { ETCD_PEER_LEASE, ETCD_PEERS } from '../api/etcd-peer.ts';
+import { ETCD_RESTORE_LEASE, ETCD_RESTORES } from '../api/etcd-restore.ts';
+import type { MetadataFeedStatus } from '../api/metadata-feed.ts';
+import { NATS_CLUSTER_LEASE, NATS_CLUSTERS } from '../api/nats-cluster.ts';
+import { STORAGE_MIGRATION_LEASE, STORAGE_MIGRATIONS } from '../api/storage-migration.ts';
+import { TAKEOVER_LEASE, TAKEOVERS } from '../api/takeover.ts';
 
 export interface WatchedKind {
   readonly ref: ResourceRef;
@@ -111,9 +111,10 @@ export const feedSweptAt = (feed: KubeObject): string | undefined =>
 export const feedLastsMs = (feed: KubeObject): number =>
   FEED_PERIODS_MAX * sweepSecondsOf(feed) * 1_000 + FEED_SLACK_MS;
 
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- held to its schema
-export const feedStatusOf = ({ status = {} }: KubeObject): MetadataFeedStatus =>
-  status as MetadataFeedStatus;
+export function feedStatusOf({ status = {} }: KubeObject): MetadataFeedStatus {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- held to its schema
+  return status as MetadataFeedStatus;
+}
 
 const SWEEP_SECONDS = 60;
 
