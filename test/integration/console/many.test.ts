@@ -1,5 +1,5 @@
-// The page with 150,000 pods on 5,000 nodes: read, searched and scrolled in a real browser without a
-// freeze, and changed meanwhile.
+// The page with 150,000 pods on 5,000 nodes: read, searched and scrolled in a real browser without
+// a freeze, and changed meanwhile.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { HEADERS } from '../../../functions/console/headers.ts';
 import { PodLog } from '../../../functions/console/pod-log.ts';
