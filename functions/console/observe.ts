@@ -48,7 +48,7 @@ async function observeKind(
   const none = { shown, objects: [], isCut: false };
   try {
     const page = await kube.list(shown.ref, { limit: OBJECTS_MAX, signal });
-    const found = { shown, objects: page.items, isCut: page.metadata.continue !== undefined };
+    const found = { shown, objects: page.items, isCut: (page.metadata.continue ?? '') !== '' };
     const { watched } = shown;
     if (watched === undefined || page.items.length === 0) return found;
     const lease = await kube.get(LEASES, { namespace, name: watched.lease }, { signal });

@@ -18,38 +18,35 @@ const STATE_EVERY_MS = 3_000;
 const PODS_EVERY_MS = 250;
 const TABS = ['now', 'where'] as const;
 
-let failures = 0;
+/** Why each of the two is not followed now. */
+const failing = new Map<string, Error>();
 
-async function follow(step: () => Promise<void>): Promise<never> {
+async function follow(name: string, step: () => Promise<void>): Promise<never> {
   for (;;) {
     await untilVisible();
     try {
       await step();
-      if (failures > 0) told('');
-      failures = 0;
+      failing.delete(name);
+      tell();
     } catch (error) {
-      failures += 1;
-      tell(error);
+      failing.set(name, error instanceof Error ? error : new Error(String(error)));
+      tell();
       await pauseAfterFailure();
     }
   }
 }
 
-function tell(error: unknown): void {
+function tell(): void {
+  const [error] = failing.values();
   const isRefused = error instanceof Refused;
   const wantsToken = isRefused && (error.status === 401 || error.status === 403);
   byId('token').toggleAttribute('hidden', !wantsToken);
-  told(isRefused ? error.message : 'The function does not answer; this is as of before.');
-  if (!isRefused || wantsToken) {
-    byId('verdict').textContent = 'Unknown';
-    byId('verdict').className = 'tone unknown';
-  }
-}
-
-function told(text: string): void {
-  byId('link').textContent = text;
-  byId('link').toggleAttribute('hidden', text === '');
-  if (text === '') byId('token').toggleAttribute('hidden', true);
+  const silent = 'The function does not answer; this is as of before.';
+  byId('link').textContent = isRefused ? error.message : silent;
+  byId('link').toggleAttribute('hidden', error === undefined);
+  if (!failing.has('state')) return;
+  byId('verdict').textContent = 'Unknown';
+  byId('verdict').className = 'tone unknown';
 }
 
 async function followState(): Promise<void> {
@@ -109,5 +106,5 @@ byId('token').addEventListener('submit', (event) => {
 });
 startList();
 showTab();
-void follow(followState);
-void follow(followPods);
+void follow('state', followState);
+void follow('pods', followPods);

@@ -36,6 +36,9 @@ export interface State {
   }[];
 }
 
+/** Ages are drawn anew so often, also where nothing else changes. */
+const AGES_EVERY_MS = 30_000;
+
 let drawn = '';
 
 export function drawNow(state: State): void {
@@ -47,10 +50,10 @@ export function drawNow(state: State): void {
   verdict.className = `tone ${count === 0 ? 'fine' : (state.problems[0]?.severity ?? 'unknown')}`;
   document.title = count === 0 ? 'Ballast' : `(${count}) Ballast`;
   const { now, ...rest } = state;
-  const text = JSON.stringify(rest);
+  const nowMs = Date.parse(now);
+  const text = `${Math.floor(nowMs / AGES_EVERY_MS)} ${JSON.stringify(rest)}`;
   if (text === drawn) return;
   drawn = text;
-  const nowMs = Date.parse(now);
   byId('problems').replaceChildren(
     ...state.problems.map((problem) => drawProblem(problem, nowMs)),
     ...(state.problemsLeft > 0 ? [element('p', 'faint', `and ${state.problemsLeft} more`)] : []),

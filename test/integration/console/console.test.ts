@@ -210,6 +210,7 @@ test('what stands in objects is shown as it was written, and never runs', async 
   await expect.poll(() => browser.text('#problems')).toContain(EVIL);
   expect(await browser.run("document.querySelectorAll('main script, main img').length")).toBe(0);
   expect(await browser.text('#objects')).toContain('default/main');
+  expect(await browser.text('#objects')).not.toContain('and more');
   expect(await browser.run('document.title')).toMatch(/^\(\d+\) Ballast$/);
   expect(browser.complaints).toEqual([]);
 });
@@ -235,4 +236,20 @@ test('what nobody looks at is unknown, and fine again once somebody does', async
   const target = { namespace: 'default', name: 'main', subresource: 'status' };
   await kube.patch(NATS_CLUSTERS, target, { type: 'merge', body });
   await expect.poll(() => browser.text('#objects')).toMatch(/fine default\/main/);
+});
+
+test('a cut is told, nothing is called fine meanwhile, and it goes on by itself', async () => {
+  const { port } = running;
+  await running.stop();
+  await expect.poll(() => browser.text('#verdict')).toBe('Unknown');
+  await expect.poll(() => browser.text('#link')).toContain('does not answer');
+  await pod('web-4', 'n1', '10.0.0.4');
+  running = await startFunction(consolePage, {
+    environment: { ...environment, PORT: String(port) },
+    build,
+  });
+  await expect.poll(() => browser.text('#verdict')).not.toBe('Unknown');
+  await browser.press('2');
+  await expect.poll(() => browser.text('#lines')).toContain('web-4');
+  expect(await browser.text('#link')).toBe('');
 });
