@@ -21,13 +21,15 @@ const TABS = ['now', 'where'] as const;
 /** Why each of the two is not followed now. */
 const failing = new Map<string, Error>();
 
-async function follow(name: string, step: () => Promise<void>): Promise<never> {
+/** A step says how long it is until the next one. */
+async function follow(name: string, step: () => Promise<number>): Promise<never> {
   for (;;) {
     await untilVisible();
     try {
-      await step();
+      const pauseMs = await step();
       failing.delete(name);
       tell();
+      await sleep(pauseMs);
     } catch (error) {
       failing.set(name, error instanceof Error ? error : new Error(String(error)));
       tell();
@@ -41,7 +43,7 @@ function tell(): void {
   const isRefused = error instanceof Refused;
   const wantsToken = isRefused && (error.status === 401 || error.status === 403);
   byId('token').toggleAttribute('hidden', !wantsToken);
-  const silent = 'The function does not answer; this is as of before.';
+  const silent = error === undefined ? '' : 'The function does not answer; this is as of before.';
   byId('link').textContent = isRefused ? error.message : silent;
   byId('link').toggleAttribute('hidden', error === undefined);
   if (!failing.has('state')) return;
@@ -49,18 +51,18 @@ function tell(): void {
   byId('verdict').className = 'tone unknown';
 }
 
-async function followState(): Promise<void> {
+async function followState(): Promise<number> {
   drawNow(await ask<State>('api/state'));
-  await sleep(STATE_EVERY_MS);
+  return STATE_EVERY_MS;
 }
 
 let after = '';
 
-async function followPods(): Promise<void> {
+async function followPods(): Promise<number> {
   const page = await ask<PodPage>(after === '' ? 'api/pods' : `api/pods?after=${after}`);
   take(page);
   after = page.after;
-  if (page.isWhole) await sleep(PODS_EVERY_MS);
+  return page.isWhole ? PODS_EVERY_MS : 0;
 }
 
 function showTab(): void {
