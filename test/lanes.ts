@@ -77,6 +77,7 @@ export const lanes: readonly Lane[] = [
       'test/integration/feed/{crd,epochs,forged,function}.test.ts',
       'test/integration/feed/{one-server-killed,questions,reviewed,spec}.test.ts',
       'test/integration/feed/{not-swept,strays}.test.ts',
+      'test/integration/console/*.test.ts',
       'test/integration/lanes/streams.test.ts',
     ],
     parts: ['etcd', 'kube-apiserver', 'nats-server'],

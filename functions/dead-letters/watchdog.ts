@@ -1,6 +1,12 @@
 // The tick of this function's own PingSource: checks that the sweeps of the other functions ran. A
 // function that is dead cannot report that itself.
 import { METADATA_FEEDS } from '../../shared/api/metadata-feed.ts';
+import {
+  feedSweptAt,
+  stalenessOf,
+  WATCHED_KINDS,
+  type WatchedKind,
+} from '../../shared/kube/swept-kinds.ts';
 import type { Context, IncomingEvent } from '../../shared/function/define.ts';
 import { settleAll } from '../../shared/function/settle-all.ts';
 import { SWEEP } from '../../shared/function/sources.ts';
@@ -11,14 +17,7 @@ import { writeStatus } from '../../shared/kube/status.ts';
 import { LEASES, readSweepLease } from '../../shared/kube/sweep-lease.ts';
 import type { Deps } from './deps.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
-import {
-  feedSweptAt,
-  stalenessOf,
-  staleConditions,
-  staleFeedConditions,
-  WATCHED_KINDS,
-  type WatchedKind,
-} from './not-swept.ts';
+import { staleConditions, staleFeedConditions } from './not-swept.ts';
 
 /**
  * True for this function's own tick, and false for another function's tick that became a dead

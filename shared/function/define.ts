@@ -62,6 +62,8 @@ export interface Answer {
   readonly body: unknown;
   /** The answer to a caller that asked for text; a table made of the body when absent. */
   readonly text?: string;
+  /** Sent instead of the body, to every caller. */
+  readonly file?: { readonly type: string; readonly content: string | Uint8Array };
 }
 
 export interface Route<Deps> {
@@ -70,6 +72,8 @@ export interface Route<Deps> {
   readonly path: string;
   readonly summary: string;
   readonly takesFile?: FileBody;
+  /** Tells nothing of a cluster: for anybody, also where the function answers senders alone. */
+  readonly isOpen?: boolean;
   handle(request: RouteRequest, context: Context<Deps>): Answer | Promise<Answer>;
 }
 
@@ -83,6 +87,10 @@ export interface Behaviour<Deps> {
   /** No event as answer means 204. */
   handle?(event: IncomingEvent, context: Context<Deps>): Promise<OutgoingEvent | undefined>;
   readonly routes?: readonly Route<Deps>[];
+  /** Its routes answer senders alone, whatever the settings say; this machine, if they say none. */
+  readonly isForSenders?: boolean;
+  /** On all that it answers but probes and metrics. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface FunctionDefinition<Config extends object, Deps> extends Behaviour<Deps> {

@@ -15,9 +15,8 @@ import type { Runtime } from './runtime.ts';
 import type { Listener } from './server.ts';
 
 export function createDispatch<Deps>(runtime: Runtime<Deps>): Listener {
-  const { senders } = runtime;
   const web = lazily(runtime, async () => (await import('./web.ts')).createWeb(runtime));
-  const toWeb: Listener = senders.guardsRoutes ? guarded(runtime, web) : web;
+  const toWeb = withHeaders(runtime, guarded(runtime, web));
   const toMetrics = lazily(runtime, async () => {
     const { openMetricsPage } = await import('./metrics-page.ts');
     const page = openMetricsPage(runtime.metrics);
@@ -86,12 +85,28 @@ async function sendMetrics<Deps>(
   }
 }
 
-/** Lets plain HTTP in like events: from senders only. */
-function guarded<Deps>(runtime: Runtime<Deps>, listener: Listener): Listener {
+/** Also on refusals, which are shown as well. */
+function withHeaders<Deps>({ definition }: Runtime<Deps>, listener: Listener): Listener {
+  const headers = Object.entries(definition.headers ?? {});
+  if (headers.length === 0) return listener;
   return (request, response) => {
+    for (const [name, value] of headers) response.setHeader(name, value);
+    listener(request, response);
+  };
+}
+
+/** Lets plain HTTP in like events, where it is to be: from senders only. */
+function guarded<Deps>(runtime: Runtime<Deps>, listener: Listener): Listener {
+  const { senders, definition } = runtime;
+  if (!senders.guardsRoutes) return listener;
+  const isOpen = ({ isOpen: open = false }: { readonly isOpen?: boolean }): boolean => open;
+  const open = new Set((definition.routes ?? []).filter(isOpen).map(({ path }) => path));
+  return (request, response) => {
+    if (open.has(pathOf(request.url ?? '/'))) return listener(request, response);
     const refuse = (thrown: unknown): void => refuseRequest(runtime, response, thrown);
     try {
-      const admission = runtime.senders.admit(request);
+      if (definition.isForSenders === true) senders.assertNamed(request);
+      const admission = senders.admit(request);
       if (admission === undefined) listener(request, response);
       else admission.then(() => listener(request, response)).catch(refuse);
     } catch (thrown) {

@@ -96,16 +96,20 @@ function readBoth<Config extends object, Deps>(
   const runtime = readConfig(environment, runtimeShape);
   const own = readConfig(environment, definition.config);
   const problems = [...runtime.problems, ...own.problems];
+  const configOf = (): Readonly<RuntimeConfig> =>
+    definition.isForSenders === true
+      ? { ...runtime.config(), guardsRoutes: true }
+      : runtime.config();
   if (runtime.problems.length === 0) {
     const receiver = {
       canReadApiServer: definition.readApiServer !== undefined,
       takesEvents: definition.handle !== undefined,
     };
-    problems.push(...senderProblems(runtime.config(), receiver));
+    problems.push(...senderProblems(configOf(), receiver));
     if (own.problems.length === 0) {
-      problems.push(...(definition.conflicts?.(own.config(), runtime.config()) ?? []));
+      problems.push(...(definition.conflicts?.(own.config(), configOf()) ?? []));
     }
   }
   if (problems.length > 0) throw new ConfigError(problems);
-  return { runtime: runtime.config(), own: own.config() };
+  return { runtime: configOf(), own: own.config() };
 }

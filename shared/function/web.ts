@@ -167,6 +167,14 @@ function sendAnswer<Deps>(
     const message = `The answer of ${path} cannot be sent: its status is ${status}.`;
     throw new Failure('REPLY_INVALID', message);
   }
+  const { file } = answer;
+  if (file !== undefined) {
+    const { type, content } = file;
+    const sizeBytes = Buffer.byteLength(content);
+    outbox.note(response, sizeBytes);
+    response.writeHead(status, { 'content-type': type, 'content-length': sizeBytes }).end(content);
+    return;
+  }
   const wantsText = request.accepts(['application/json', 'text/plain']) === 'text/plain';
   const content = wantsText
     ? (answer.text ?? textOf(answer.body))

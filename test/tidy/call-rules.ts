@@ -30,7 +30,8 @@ const bans: readonly Ban[] = [
     name: 'clock',
     of: /^(Date\.now|performance\.now|setTimeout|setInterval)$/,
     within: /^(functions|shared)\//,
-    except: /^shared\/clock\.ts$/,
+    // A page draws by the frames of a browser, which has its own.
+    except: /^shared\/clock\.ts$|^functions\/[^/]+\/page\//,
     reason: 'what reads the real time cannot be tested in another',
     instead: 'take a Clock and ask it.',
   },

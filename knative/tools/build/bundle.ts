@@ -2,7 +2,7 @@
 // <dir>/index.js`. Code that an event does not need stays in chunks of its own, loaded when first
 // used.
 import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 import { build } from 'esbuild';
 import type { BuildInfo } from '../../../shared/function/runtime.ts';
@@ -61,6 +61,7 @@ export async function bundle(paths: BundlePaths, info: BuildInfo): Promise<strin
   });
   await mkdir(outDir, { recursive: true });
   await bundleCommand(paths, info);
+  await bundlePage(paths);
   await writeFile(join(outDir, 'index.js'), BOOT);
   const manifest = { type: 'module', private: true, name: source, version: info.version };
   await writeFile(join(outDir, 'package.json'), `${JSON.stringify(manifest)}\n`);
@@ -91,6 +92,24 @@ export async function bundleCommand(
     banner: { js: `// Ballast ${name} ${info.version}${commit}\n${REQUIRE}` },
     logLevel: 'warning',
   });
+}
+
+/** A function that has a page ships what a browser runs of it beside its own code. */
+async function bundlePage({ root, folder, outDir }: BundlePaths): Promise<void> {
+  const page = join(folder, 'page');
+  if (!existsSync(join(page, 'app.ts'))) return;
+  await build({
+    entryPoints: [join(page, 'app.ts'), join(page, 'style.css')],
+    outdir: join(outDir, 'page'),
+    absWorkingDir: root,
+    bundle: true,
+    format: 'esm',
+    platform: 'browser',
+    target: 'es2022',
+    minify: true,
+    logLevel: 'warning',
+  });
+  await copyFile(join(page, 'index.html'), join(outDir, 'page/index.html'));
 }
 
 function mainOf(source: string, info: BuildInfo): string {

@@ -19,6 +19,9 @@ const BELIEVED_MAX = 256;
 /** A key that is taken back ends what it has signed within this and the age of the keys. */
 const BELIEVED_MAX_MS = 10 * 60_000;
 
+/** With or without a port. */
+const THIS_MACHINE = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i;
+
 const BEARER = /^Bearer +([\w.~+/-]+=*)$/i;
 
 /** The function as senders address it. */
@@ -56,6 +59,7 @@ export class Senders {
   readonly guardsRoutes: boolean;
   readonly #addresses: AllowedAddresses | undefined;
   readonly #loadTokens: (() => Promise<Tokens>) | undefined;
+  readonly #isForMachine: boolean;
   readonly #clock: Clock;
   /** Token to the end of its belief, the longest known first. */
   readonly #believed = new Map<string, number>();
@@ -67,6 +71,7 @@ export class Senders {
     this.#clock = clock;
     const asksTokens = audience !== undefined && read !== undefined;
     const ranges = senderAddresses ?? (asksTokens ? undefined : NOBODY_ELSE);
+    this.#isForMachine = ranges === NOBODY_ELSE;
     this.#addresses = ranges && new AllowedAddresses(ranges);
     if (!asksTokens) return;
     this.#loadTokens = async () => {
@@ -86,6 +91,18 @@ export class Senders {
     const untilMs = this.#believed.get(token);
     if (untilMs !== undefined && this.#clock.nowMs() < untilMs) return undefined;
     return this.#verify(token, this.#loadTokens);
+  }
+
+  /**
+   * Throws for a browser that was led here by the name of somebody else's: where this machine is
+   * all that is known of senders, everything that runs on it looks like one.
+   */
+  assertNamed({ headers: { host = '' } }: IncomingMessage): void {
+    if (!this.#isForMachine || THIS_MACHINE.test(host)) return;
+    const message =
+      'This function answers this machine alone, as localhost or 127.0.0.1; it was asked by ' +
+      'another name.';
+    throw new Failure('SENDER_ADDRESS_FORBIDDEN', message, { field: 'host' });
   }
 
   async #verify(token: string, load: () => Promise<Tokens>): Promise<void> {

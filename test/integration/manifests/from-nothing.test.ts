@@ -74,6 +74,7 @@ test('who speaks with NATS takes a password that the NatsCluster has for him alo
     return secret === undefined ? [] : [[object.metadata.name, rights.get(secret)]];
   });
   expect(takers).toEqual([
+    ['console', { reads: { feed: 'cluster', scope: 'Cluster' } }],
     ['locate', { reads: { feed: 'cluster', scope: 'Cluster' } }],
     ['metadata', { writes: ['cluster'] }],
   ]);

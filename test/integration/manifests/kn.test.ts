@@ -123,7 +123,7 @@ async function made({ apiVersion, kind, metadata }: Manifest): Promise<KubeObjec
 
 test('what the lines make is what the manifests say, but for what kn cannot say', async () => {
   const objects = rendered().filter(isByKn);
-  expect(objects).toHaveLength(35);
+  expect(objects).toHaveLength(36);
   for (const object of objects) {
     const { kind, metadata } = object;
     const said = JSON.stringify({ labels: metadata['labels'], spec: object['spec'] });

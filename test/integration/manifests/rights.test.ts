@@ -42,6 +42,7 @@ import { HandMadeServer } from './hand-made-server.ts';
 import { startOwnPart } from '../../lanes/own-part.ts';
 import { untilGranted } from './granted.ts';
 import { Installed } from './installed.ts';
+import { notShownBy } from './look-at-console.ts';
 import { type Misfits, misfitsOf, NONE } from './misfits.ts';
 
 const NAMESPACE = 'ballast-system';
@@ -374,7 +375,7 @@ test('dead-letters: an Event, one more of the same, and what nobody swept', asyn
   expect(await misfits('dead-letters')).toEqual(NONE);
 });
 
-test('locate and storage-audit ask the API server nothing, and may nothing', async () => {
+test('locate and storage-audit ask the API server nothing, console our kinds', async () => {
   const url = installed.plane.part('nats-server').urls?.['locate'] ?? '';
   const where = await installed.run(locate, { NATS_URL: url });
   const { status } = await fetch(`http://127.0.0.1:${where.port}/feed`);
@@ -384,7 +385,9 @@ test('locate and storage-audit ask the API server nothing, and may nothing', asy
   expect((await installed.requests()).filter(({ account }) => accounts.includes(account))).toEqual(
     [],
   );
-  expect(await Promise.all(accounts.map(misfits))).toEqual([NONE, NONE]);
+  expect(await notShownBy(installed)).toEqual([]);
+  const all = [...accounts, 'console'];
+  expect(await Promise.all(all.map(misfits))).toEqual([NONE, NONE, NONE]);
 });
 
 test('no rule of any role names everything', () => {

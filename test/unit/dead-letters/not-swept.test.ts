@@ -1,13 +1,8 @@
 // NotSwept: conditions of NatsClusters, StorageMigrations and feeds that are True though nobody has
 // reconciled them for two periods.
 import { expect, test } from 'vitest';
-import {
-  feedSweptAt,
-  staleFeedConditions,
-  stalenessOf,
-  staleConditions,
-  WATCHED_KINDS,
-} from '../../../functions/dead-letters/not-swept.ts';
+import { staleConditions, staleFeedConditions } from '../../../functions/dead-letters/not-swept.ts';
+import { feedSweptAt, stalenessOf, WATCHED_KINDS } from '../../../shared/kube/swept-kinds.ts';
 import { SweepAges } from '../../../functions/dead-letters/sweep-ages.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
 import { readSweepLease } from '../../../shared/kube/sweep-lease.ts';

@@ -4,6 +4,7 @@ import { readFile, readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { consolePage } from '../../../functions/console/index.ts';
 import { deadLetters } from '../../../functions/dead-letters/index.ts';
 import { etcdBackup } from '../../../functions/etcd-backup/index.ts';
 import { etcdCluster } from '../../../functions/etcd-cluster/index.ts';
@@ -25,6 +26,7 @@ import { BUILT_IN } from '../../../shared/feed/projections/built-in.ts';
 
 const REPO = fileURLToPath(new URL('../../../', import.meta.url));
 const FUNCTIONS = [
+  consolePage,
   deadLetters,
   etcdBackup,
   etcdCluster,
@@ -200,6 +202,7 @@ const toPodsOf = (key: string, number: number): object => ({
   ports: [port(number)],
 });
 const EGRESS: Readonly<Record<string, readonly object[] | undefined>> = {
+  console: [TO_API, TO_NATS],
   'dead-letters': [TO_API],
   'etcd-backup': [TO_API],
   'etcd-cluster': [TO_API, toPodsOf('ballast.dev/etcd-cluster', 2379)],

@@ -22,8 +22,8 @@ export interface NatsWithAccountsOptions extends NatsOptions {
   readonly settings?: Readonly<Record<string, unknown>>;
 }
 
-/** The function of this name, and whoever looks at a running plane. */
-const READERS = ['locate', 'reader'].map((name) => ({
+/** The functions of these names, and whoever looks at a running plane. */
+const READERS = ['console', 'locate', 'reader'].map((name) => ({
   name,
   feeds: [ANY_FEED],
   scope: 'cluster' as const,

@@ -6,8 +6,13 @@ import type { Plane } from '../plane/plane.ts';
 
 export async function advice(plane: Plane): Promise<string> {
   const kubectl = `${await resolvePart('kubectl')} --kubeconfig ${plane.kubeconfigPath}`;
-  const reader = plane.parts().find(({ name }) => name.startsWith('function/'));
+  const parts = plane.parts();
+  const page = parts.find(({ name }) => name === 'function/console');
+  const reader = parts.find(({ name }) => name === 'function/locate');
   return [
+    ...(page === undefined
+      ? []
+      : [`Open ${page.url}/console in a browser: what is wrong, and what runs where.`, '']),
     `kubeconfig: ${plane.kubeconfigPath}`,
     'Worth trying, in another terminal:',
     `  ${kubectl} get pods -A --watch`,

@@ -1,0 +1,208 @@
+// Pods and nodes of the feed as a log that browsers follow: each line replaces the one before it of
+// the same name, so that reading from the beginning and reading what is new are the same. It never
+// holds much more lines than there are objects.
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../../shared/clock.ts';
+import { cut } from '../../shared/cut.ts';
+import type { ObjectMessage } from '../../shared/feed/messages.ts';
+import type { Change } from '../../shared/nats/replica/changes.ts';
+import type { Entry } from '../../shared/nats/replica/entry.ts';
+
+/** A gone object is its name alone. */
+export type Row =
+  | readonly [kind: 'n' | 'p', namespace: string, name: string]
+  | readonly [
+      kind: 'n' | 'p',
+      namespace: string,
+      name: string,
+      node: string,
+      ips: string,
+      state: string,
+    ];
+
+interface Line {
+  readonly sequence: number;
+  readonly key: string;
+  /** Where it stood in the feed: an object that moves is on two subjects for a moment. */
+  readonly subject: string;
+  readonly row: Row;
+  readonly isGone: boolean;
+}
+
+export interface Page {
+  /** Where to go on; another id than before: what was held is of another log. */
+  readonly id: string;
+  readonly next: number;
+  readonly isReset: boolean;
+  readonly isWhole: boolean;
+  readonly rows: readonly Row[];
+}
+
+export interface PodLogLimits {
+  readonly rowsMax: number;
+  readonly bytesMax: number;
+  readonly goneMax: number;
+  readonly waitersMax: number;
+}
+
+export const LIMITS: PodLogLimits = {
+  rowsMax: 5_000,
+  bytesMax: 512 * 1024,
+  /** A page that was away for longer reads all anew. */
+  goneMax: 20_000,
+  /** More than that ask again and again instead of waiting. */
+  waitersMax: 50,
+};
+
+/** Lines that mean nothing any more, until they are swept out. */
+const SLACK = 1_000;
+const TEXT_BYTES_MAX = 260;
+
+export class PodLog {
+  readonly #limits: PodLogLimits;
+  #id = randomUUID();
+  #lines: Line[] = [];
+  readonly #current = new Map<string, Line>();
+  #gone = 0;
+  #last = 0;
+  /** Names that were gone up to here are forgotten. */
+  #floor = 0;
+  readonly #waiters = new Set<() => void>();
+
+  constructor(limits: PodLogLimits = LIMITS) {
+    this.#limits = limits;
+  }
+
+  /** Lines that are held; for those who watch its memory. */
+  get size(): number {
+    return this.#lines.length;
+  }
+
+  apply(change: Change): void {
+    if (change.type === 'resync') return this.#startOver();
+    const { entry } = change;
+    const kind = kindOf(entry);
+    if (kind === undefined) return;
+    const key = `${kind}/${entry.key.namespace}/${entry.key.name}`;
+    const before = this.#current.get(key);
+    if (change.type !== 'removed') return this.#put(key, entry.subject, rowOf(kind, entry), false);
+    if (before === undefined || before.isGone || before.subject !== entry.subject) return;
+    this.#put(key, entry.subject, [kind, entry.key.namespace, entry.key.name], true);
+  }
+
+  /** `after` is 0 for the beginning. */
+  read(id: string, after: number): Page {
+    const isKnown = id === this.#id && after >= this.#floor && after <= this.#last;
+    const from = isKnown ? after : 0;
+    const rows: Row[] = [];
+    let bytes = 0;
+    let next = from;
+    for (let index = this.#indexAfter(from); index < this.#lines.length; index += 1) {
+      const line = this.#lines[index];
+      if (line === undefined) break;
+      const isShown = this.#current.get(line.key) === line && !(line.isGone && from === 0);
+      if (isShown) {
+        bytes += JSON.stringify(line.row).length;
+        const isFull = rows.length >= this.#limits.rowsMax || bytes > this.#limits.bytesMax;
+        if (isFull && rows.length > 0) break;
+        rows.push(line.row);
+      }
+      next = line.sequence;
+    }
+    const isWhole = next === this.#last || rows.length === 0;
+    return { id: this.#id, next: isWhole ? this.#last : next, isReset: !isKnown, isWhole, rows };
+  }
+
+  /** Resolves when there is something after it, or after that time; at once for one too many. */
+  async wait(
+    id: string,
+    after: number,
+    ms: number,
+    clock: Clock,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (id !== this.#id || after !== this.#last) return;
+    if (this.#waiters.size >= this.#limits.waitersMax) return;
+    const changed = Promise.withResolvers<void>();
+    const wake = (): void => changed.resolve();
+    const over = new AbortController();
+    this.#waiters.add(wake);
+    try {
+      const either = AbortSignal.any([signal, over.signal]);
+      await Promise.race([changed.promise, clock.sleep(ms, either).catch(wake)]);
+    } finally {
+      this.#waiters.delete(wake);
+      over.abort();
+    }
+  }
+
+  #startOver(): void {
+    this.#id = randomUUID();
+    this.#lines = [];
+    this.#current.clear();
+    this.#gone = 0;
+    this.#last = 0;
+    this.#floor = 0;
+    this.#wake();
+  }
+
+  #put(key: string, subject: string, row: Row, isGone: boolean): void {
+    const before = this.#current.get(key);
+    if (before?.isGone === true) this.#gone -= 1;
+    if (isGone) this.#gone += 1;
+    this.#last += 1;
+    const line = { sequence: this.#last, key, subject, row, isGone };
+    this.#current.set(key, line);
+    this.#lines.push(line);
+    if (this.#lines.length > 2 * this.#current.size + SLACK) this.#sweep();
+    if (this.#gone > 2 * this.#limits.goneMax) this.#forgetGone();
+    this.#wake();
+  }
+
+  #sweep(): void {
+    this.#lines = this.#lines.filter((line) => this.#current.get(line.key) === line);
+  }
+
+  /** The eldest half of them. */
+  #forgetGone(): void {
+    this.#sweep();
+    const gone = this.#lines.filter(({ isGone }) => isGone).slice(0, this.#limits.goneMax);
+    for (const { key } of gone) this.#current.delete(key);
+    this.#gone -= gone.length;
+    this.#floor = gone.at(-1)?.sequence ?? this.#floor;
+    this.#sweep();
+  }
+
+  #wake(): void {
+    for (const wake of this.#waiters) wake();
+  }
+
+  #indexAfter(sequence: number): number {
+    let low = 0;
+    let high = this.#lines.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#lines[middle]?.sequence ?? Infinity) <= sequence) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+function kindOf({ key: { resource } }: Entry): 'n' | 'p' | undefined {
+  if (resource === 'pods') return 'p';
+  return resource === 'nodes' ? 'n' : undefined;
+}
+
+function rowOf(kind: 'n' | 'p', { key, object }: Entry): Row {
+  const { node = '', ips = [] } = object;
+  const addresses = cut(ips.join(' '), TEXT_BYTES_MAX);
+  return [kind, key.namespace, key.name, node, addresses, stateOf(kind, object)];
+}
+
+/** Empty where all is well. */
+function stateOf(kind: 'n' | 'p', { ready, phase = '', reason = '' }: ObjectMessage): string {
+  if (kind === 'n') return ready === false ? 'not ready' : '';
+  if (phase === 'Running' && ready === true) return '';
+  return cut(reason || (phase === 'Running' ? 'not ready' : phase), TEXT_BYTES_MAX);
+}
