@@ -1,12 +1,14 @@
 // Objects of every kind through the steps of the timeline, forward and one back at each, on the
 // real API server: storage-migration moves them by itself, and a client of each version works on.
 import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runAudit } from '../../../functions/storage-audit/command.ts';
 import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 import { CRDS } from '../../../shared/kube/crds.ts';
 import type { RunningFunction } from '../../../shared/function/start.ts';
+import { isRecord } from '../../../shared/kube/json.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
 import { countStored } from '../../builders/etcd-values.ts';
 import { letNobodyWritePeers, letPeersBeWritten } from '../../builders/peer-writers.ts';
@@ -17,6 +19,7 @@ import { MigrationWorld } from '../migration/world.ts';
 import { Client } from './client.ts';
 import { ConversionRig, type Step } from './rig.ts';
 
+const REPO = fileURLToPath(new URL('../../..', import.meta.url));
 const START_MS = 120_000;
 const STEP_MS = 120_000;
 const PLURALS = WHOLE_KINDS.map(({ path }) => path.slice(path.lastIndexOf('/') + 1));
@@ -24,7 +27,7 @@ const CRD_NAMES = PLURALS.map((plural) => `${plural}.ballast.dev`);
 let rig: ConversionRig;
 let world: MigrationWorld;
 let migration: RunningFunction;
-let clients: readonly Client[] = [];
+const clients: Client[] = [];
 /** What is read at a path, as it was at first. */
 const first = new Map<string, object>();
 
@@ -38,8 +41,7 @@ beforeAll(async () => {
   world = new MigrationWorld(rig.plane);
   const KUBECONFIG = await rig.kubeconfigOf('storage-migration');
   migration = await world.startFunction({ KUBECONFIG });
-  clients = [new Client(rig.kube, 'v1alpha1'), new Client(rig.kube, 'v1beta1')];
-  for (const client of clients) await client.start();
+  await join('v1alpha1');
 }, START_MS);
 
 afterAll(async () => {
@@ -47,6 +49,12 @@ afterAll(async () => {
   await world?.stop();
   await rig?.stop();
 });
+
+async function join(version: string): Promise<void> {
+  const client = new Client(rig.kube, version);
+  clients.push(client);
+  await client.start();
+}
 
 type Whole = (typeof WHOLE_KINDS)[number];
 
@@ -82,12 +90,20 @@ function said({ apiVersion, kind, metadata, spec, status }: KubeObject): object 
   return kind === 'StorageMigration' ? common : { ...common, status };
 }
 
-async function expectNothingLost(): Promise<void> {
-  for (const [path, was] of first) expect(said(await read(path)), path).toEqual(was);
+async function expectNothingLost(versions = ['v1alpha1', 'v1beta1']): Promise<void> {
+  const isIn = (path: string): boolean => versions.some((one) => path.includes(`/${one}/`));
+  const paths = [...first.keys()].filter(isIn);
+  const now = await Promise.all(paths.map(async (path) => [path, said(await read(path))] as const));
+  expect(Object.fromEntries(now)).toEqual(
+    Object.fromEntries(paths.map((path) => [path, first.get(path)])),
+  );
 }
 
-const storedVersions = async (name: string): Promise<unknown> =>
-  ((await rig.kube.get(CRDS, { name }))?.['status'] as { storedVersions: unknown }).storedVersions;
+async function storedVersions(name: string): Promise<unknown> {
+  const definition = await rig.kube.get(CRDS, { name });
+  const status = definition?.['status'];
+  return isRecord(status) ? status['storedVersions'] : undefined;
+}
 
 /** By the function, whom nobody asked but the definitions. */
 async function expectMovedTo(version: string): Promise<void> {
@@ -121,12 +137,57 @@ const withoutAlpha = [
 const removeAlpha = (name: string): Promise<KubeObject> =>
   rig.kube.patch(CRDS, { name }, { type: 'json', body: withoutAlpha }, { dryRun: true });
 
+async function kubectl(...args: readonly string[]): Promise<{ stdout: string; stderr: string }> {
+  const options = { cwd: REPO, env: { ...process.env, KUBECONFIG: rig.plane.kubeconfigPath } };
+  return promisify(execFile)(await resolvePart('kubectl'), args, options);
+}
+
+/** By server-side apply, as the one who applied the step. */
+const applyFormer = () =>
+  kubectl('apply', '--server-side', '--field-manager=test', '-k', 'knative/crds');
+const NO_CONVERSION = JSON.stringify({
+  spec: { conversion: { strategy: 'None', webhook: null } },
+});
+const isServed = (version: string): Promise<boolean> =>
+  rig.kube.list({ group: 'ballast.dev', version, resource: 'metadatafeeds' }).then(
+    () => true,
+    () => false,
+  );
+
+test(
+  'the step back from the first takes the conversion off, and then the version',
+  async () => {
+    await expect(applyFormer()).rejects.toThrow('spec.conversion.strategy: Required value');
+    for (const name of CRD_NAMES) {
+      await kubectl('patch', 'crd', name, '--type=merge', '-p', NO_CONVERSION);
+    }
+    await applyFormer();
+    for (const definition of await rig.definitions()) {
+      expect(definition['spec']).toMatchObject({
+        conversion: { strategy: 'None' },
+        versions: [{ name: 'v1alpha1' }],
+      });
+    }
+    await until('v1beta1 to be away', async () => !(await isServed('v1beta1')));
+    await expectNothingLost(['v1alpha1']);
+    for (const client of clients) await client.goesOn();
+    await rig.applyStep('1-served');
+    await rig.whenConverting();
+    await until('v1beta1 to be there', () => isServed('v1beta1'));
+    await join('v1beta1');
+    await go('1-served');
+  },
+  STEP_MS,
+);
+
 test(
   'v1beta1 is stored: all is moved, on proof, and so it is on the way back',
   async () => {
     await go('2-stored');
     for (const name of CRD_NAMES) {
-      await expect(removeAlpha(name)).rejects.toThrow('must remain in spec.versions until a storage migration');
+      await expect(removeAlpha(name)).rejects.toThrow(
+        'must remain in spec.versions until a storage migration',
+      );
     }
     await expectMovedTo('v1beta1');
     await expectNothingLost();
@@ -142,9 +203,7 @@ test(
 
 /** As kubectl shows it. */
 async function warningAt(path: string): Promise<string> {
-  const kubectl = await resolvePart('kubectl');
-  const args = ['--kubeconfig', rig.plane.kubeconfigPath, 'get', '--raw', path];
-  return (await promisify(execFile)(kubectl, args)).stderr;
+  return (await kubectl('get', '--raw', path)).stderr;
 }
 
 test(
