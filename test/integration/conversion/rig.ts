@@ -1,4 +1,4 @@
-// The first step of the timeline on a real API server, as it is shipped, with conversion running
+// The steps of the timeline on a real API server, as they are shipped, with conversion running
 // under its own account. There are no pods here: the Service is another name of this machine, and
 // the definitions name the port that the function listens on.
 import { execFile } from 'node:child_process';
@@ -22,7 +22,9 @@ import type { KubeObject, Manifest, ResourceRef } from '../../../shared/kube/obj
 import { until } from '../../builders/versioned-kind.ts';
 
 const REPO = fileURLToPath(new URL('../../..', import.meta.url));
-const STEP = 'knative/overlays/timeline/1-served';
+const TIMELINE = 'knative/overlays/timeline';
+/** The overlays of the timeline, in their order. */
+export type Step = '1-served' | '2-stored' | '3-deprecated';
 const ACCOUNTS = { group: '', version: 'v1', resource: 'serviceaccounts' } as const;
 export const NAMESPACE = 'ballast-system';
 const MEGABYTES = 1_000_000;
@@ -71,7 +73,7 @@ export class ConversionRig {
     const dir = await mkdtemp(join(tmpdir(), 'ballast-conversion-'));
     const rig = new ConversionRig(plane, kube, await freePort(), dir);
     try {
-      await rig.#applyStep();
+      await rig.applyStep('1-served');
       return rig;
     } catch (error) {
       await rig.stop();
@@ -104,7 +106,7 @@ export class ConversionRig {
       LISTEN_HOST: '127.0.0.1',
       DRAIN_MINIMUM_SECONDS: '0',
       TLS_PORT: String(this.tlsPort),
-      KUBECONFIG: await this.#ownKubeconfig(),
+      KUBECONFIG: await this.kubeconfigOf('conversion'),
     };
   }
 
@@ -123,18 +125,22 @@ export class ConversionRig {
   }
 
   /** As kubectl renders the step. */
-  async rendered(): Promise<readonly Manifest[]> {
+  async rendered(step: Step = '1-served'): Promise<readonly Manifest[]> {
     const kubectl = await resolvePart('kubectl');
     const options = { cwd: REPO, maxBuffer: 10 * MEGABYTES };
-    const { stdout } = await promisify(execFile)(kubectl, ['kustomize', STEP], options);
+    const { stdout } = await promisify(execFile)(
+      kubectl,
+      ['kustomize', `${TIMELINE}/${step}`],
+      options,
+    );
     return [...parseAllDocuments(stdout)].map((document) => document.toJS() as Manifest);
   }
 
-  async #applyStep(): Promise<void> {
-    const objects = (await this.rendered()).map((object) => this.#placed(object));
+  async applyStep(step: Step): Promise<void> {
+    const objects = (await this.rendered(step)).map((object) => this.#placed(object));
     await applyObjects(
       this.kube,
-      objects.map((object) => ({ file: STEP, object })),
+      objects.map((object) => ({ file: step, object })),
     );
   }
 
@@ -148,13 +154,14 @@ export class ConversionRig {
     return copy;
   }
 
-  async #ownKubeconfig(): Promise<string> {
-    const target = { namespace: NAMESPACE, name: 'conversion', subresource: 'token' };
+  /** With which a function is no more than its own account. */
+  async kubeconfigOf(account: string): Promise<string> {
+    const target = { namespace: NAMESPACE, name: account, subresource: 'token' };
     const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} };
     const { status } = await this.kube.createSubresource(ACCOUNTS, target, body);
     const { token } = status as { readonly token: string };
     const server = this.plane.part('kube-apiserver').url;
-    const path = join(this.#dir, 'kubeconfig');
+    const path = join(this.#dir, account);
     const cluster = { server, 'certificate-authority': this.plane.caPath };
     const config = {
       apiVersion: 'v1',

@@ -1,0 +1,243 @@
+// Objects of every kind through the steps of the timeline, forward and one back at each, on the
+// real API server: storage-migration moves them by itself, and a client of each version works on.
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runAudit } from '../../../functions/storage-audit/command.ts';
+import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
+import { CRDS } from '../../../shared/kube/crds.ts';
+import type { RunningFunction } from '../../../shared/function/start.ts';
+import { isRecord } from '../../../shared/kube/json.ts';
+import type { KubeObject } from '../../../shared/kube/objects.ts';
+import { countStored } from '../../builders/etcd-values.ts';
+import { letNobodyWritePeers, letPeersBeWritten } from '../../builders/peer-writers.ts';
+import { until } from '../../builders/versioned-kind.ts';
+import { sharedPlane } from '../../lanes/shared-plane.ts';
+import { WHOLE_KINDS } from '../api/whole.ts';
+import { MigrationWorld } from '../migration/world.ts';
+import { Client } from './client.ts';
+import { ConversionRig, type Step } from './rig.ts';
+
+const REPO = fileURLToPath(new URL('../../..', import.meta.url));
+const START_MS = 120_000;
+const STEP_MS = 120_000;
+const PLURALS = WHOLE_KINDS.map(({ path }) => path.slice(path.lastIndexOf('/') + 1));
+const CRD_NAMES = PLURALS.map((plural) => `${plural}.ballast.dev`);
+let rig: ConversionRig;
+let world: MigrationWorld;
+let migration: RunningFunction;
+const clients: Client[] = [];
+/** What is read at a path, as it was at first. */
+const first = new Map<string, object>();
+
+beforeAll(async () => {
+  rig = await ConversionRig.start(sharedPlane());
+  await letPeersBeWritten(rig.kube);
+  for (const whole of WHOLE_KINDS) {
+    for (const [name, spec] of Object.entries(whole.specs)) await fill(whole, name, spec);
+  }
+  await letNobodyWritePeers(rig.kube);
+  world = new MigrationWorld(rig.plane);
+  const KUBECONFIG = await rig.kubeconfigOf('storage-migration');
+  migration = await world.startFunction({ KUBECONFIG });
+  await join('v1alpha1');
+}, START_MS);
+
+afterAll(async () => {
+  for (const client of clients) await client.stop();
+  await world?.stop();
+  await rig?.stop();
+});
+
+async function join(version: string): Promise<void> {
+  const client = new Client(rig.kube, version);
+  clients.push(client);
+  await client.start();
+}
+
+type Whole = (typeof WHOLE_KINDS)[number];
+
+async function fill({ kind, path, status }: Whole, name: string, spec: object): Promise<void> {
+  const type = { apiVersion: 'ballast.dev/v1alpha1', kind, metadata: { name } };
+  await apply(`${path}/${name}`, { ...type, spec });
+  // The function would write another status at once.
+  if (kind !== 'StorageMigration') await apply(`${path}/${name}/status`, { ...type, status });
+  for (const at of [path, path.replace('/v1alpha1/', '/v1beta1/')]) {
+    first.set(`${at}/${name}`, said(await read(`${at}/${name}`)));
+  }
+}
+
+async function apply(path: string, body: object): Promise<void> {
+  await rig.kube.raw({
+    method: 'PATCH',
+    path,
+    query: { fieldValidation: 'Strict', fieldManager: 'test', force: true },
+    body,
+    contentType: 'application/apply-patch+yaml',
+    repeat: 'always',
+  });
+}
+
+async function read(path: string): Promise<KubeObject> {
+  const { text } = await rig.kube.raw({ method: 'GET', path, repeat: 'always' });
+  return JSON.parse(text) as KubeObject;
+}
+
+function said({ apiVersion, kind, metadata, spec, status }: KubeObject): object {
+  const { uid, annotations } = metadata;
+  const common = { apiVersion, kind, uid, annotations, spec };
+  return kind === 'StorageMigration' ? common : { ...common, status };
+}
+
+async function expectNothingLost(versions = ['v1alpha1', 'v1beta1']): Promise<void> {
+  const isIn = (path: string): boolean => versions.some((one) => path.includes(`/${one}/`));
+  const paths = [...first.keys()].filter(isIn);
+  const now = await Promise.all(paths.map(async (path) => [path, said(await read(path))] as const));
+  expect(Object.fromEntries(now)).toEqual(
+    Object.fromEntries(paths.map((path) => [path, first.get(path)])),
+  );
+}
+
+async function storedVersions(name: string): Promise<unknown> {
+  const definition = await rig.kube.get(CRDS, { name });
+  const status = definition?.['status'];
+  return isRecord(status) ? status['storedVersions'] : undefined;
+}
+
+/** By the function, whom nobody asked but the definitions. */
+async function expectMovedTo(version: string): Promise<void> {
+  for (const name of CRD_NAMES) {
+    await until(
+      `${name} to be moved to ${version}`,
+      async () => {
+        await world.tick(migration);
+        return JSON.stringify(await storedVersions(name)) === JSON.stringify([version]);
+      },
+      STEP_MS,
+    );
+    expect(await world.condition(name, 'Proved')).not.toBe('');
+  }
+  for (const plural of PLURALS) {
+    expect(Object.keys(await countStored(rig.plane, 'ballast.dev', plural))).toEqual([version]);
+  }
+}
+
+async function go(step: Step): Promise<void> {
+  await rig.applyStep(step);
+  await rig.whenConverting();
+  await expectNothingLost();
+  for (const client of clients) await client.goesOn();
+}
+
+const withoutAlpha = [
+  { op: 'test', path: '/spec/versions/0/name', value: 'v1alpha1' },
+  { op: 'remove', path: '/spec/versions/0' },
+] as const;
+const removeAlpha = (name: string): Promise<KubeObject> =>
+  rig.kube.patch(CRDS, { name }, { type: 'json', body: withoutAlpha }, { dryRun: true });
+
+async function kubectl(...args: readonly string[]): Promise<{ stdout: string; stderr: string }> {
+  const options = { cwd: REPO, env: { ...process.env, KUBECONFIG: rig.plane.kubeconfigPath } };
+  return promisify(execFile)(await resolvePart('kubectl'), args, options);
+}
+
+/** By server-side apply, as the one who applied the step. */
+const applyFormer = () =>
+  kubectl('apply', '--server-side', '--field-manager=test', '-k', 'knative/crds');
+const NO_CONVERSION = JSON.stringify({
+  spec: { conversion: { strategy: 'None', webhook: null } },
+});
+const isServed = (version: string): Promise<boolean> =>
+  rig.kube.list({ group: 'ballast.dev', version, resource: 'metadatafeeds' }).then(
+    () => true,
+    () => false,
+  );
+
+test(
+  'the step back from the first takes the conversion off, and then the version',
+  async () => {
+    await expect(applyFormer()).rejects.toThrow('spec.conversion.strategy: Required value');
+    for (const name of CRD_NAMES) {
+      await kubectl('patch', 'crd', name, '--type=merge', '-p', NO_CONVERSION);
+    }
+    await applyFormer();
+    for (const definition of await rig.definitions()) {
+      expect(definition['spec']).toMatchObject({
+        conversion: { strategy: 'None' },
+        versions: [{ name: 'v1alpha1' }],
+      });
+    }
+    await until('v1beta1 to be away', async () => !(await isServed('v1beta1')));
+    await expectNothingLost(['v1alpha1']);
+    for (const client of clients) await client.goesOn();
+    await rig.applyStep('1-served');
+    await rig.whenConverting();
+    await until('v1beta1 to be there', () => isServed('v1beta1'));
+    await join('v1beta1');
+    await go('1-served');
+  },
+  STEP_MS,
+);
+
+test(
+  'v1beta1 is stored: all is moved, on proof, and so it is on the way back',
+  async () => {
+    await go('2-stored');
+    for (const name of CRD_NAMES) {
+      await expect(removeAlpha(name)).rejects.toThrow(
+        'must remain in spec.versions until a storage migration',
+      );
+    }
+    await expectMovedTo('v1beta1');
+    await expectNothingLost();
+    await go('1-served');
+    // The annotation went with the step; its StorageMigrations are there, and see it.
+    await expectMovedTo('v1alpha1');
+    await expectNothingLost();
+    await go('2-stored');
+    await expectMovedTo('v1beta1');
+  },
+  3 * STEP_MS,
+);
+
+/** As kubectl shows it. */
+async function warningAt(path: string): Promise<string> {
+  return (await kubectl('get', '--raw', path)).stderr;
+}
+
+test(
+  'v1alpha1 is deprecated: whoever asks in it is warned, and nobody else',
+  async () => {
+    const warning = /v1alpha1 is deprecated.*use ballast.dev[/]v1beta1/;
+    const [path = ''] = first.keys();
+    expect(await warningAt(path)).toBe('');
+    await go('3-deprecated');
+    await until('a warning', async () => warning.test(await warningAt(path)));
+    expect(await warningAt(path.replace('/v1alpha1/', '/v1beta1/'))).toBe('');
+    await go('2-stored');
+    await until('no warning', async () => (await warningAt(path)) === '');
+    await go('3-deprecated');
+  },
+  STEP_MS,
+);
+
+test(
+  'the audit agrees, and the API server would let v1alpha1 go',
+  async () => {
+    await expectMovedTo('v1beta1');
+    for (const client of clients) await client.stop();
+    await expectNothingLost();
+    const etcd = rig.plane.part('etcd').url;
+    for (const name of CRD_NAMES) {
+      let out = '';
+      const write = (text: string): void => void (out += text);
+      const args = ['--etcd', etcd, '--resource', name, '--json'];
+      await runAudit(args, { out: write, err: write, isWatched: false });
+      const { rows } = JSON.parse(out) as { rows: readonly { readonly apiVersion: string }[] };
+      expect(rows.map(({ apiVersion }) => apiVersion)).toEqual(['ballast.dev/v1beta1']);
+      await removeAlpha(name);
+    }
+  },
+  STEP_MS,
+);
