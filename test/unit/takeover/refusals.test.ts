@@ -266,6 +266,8 @@ describe('of certificates', () => {
   const validity = { fromMs: NOW_MS - 1_000, toMs: NOW_MS + 86_400_000 };
   const clients = makeAuthority('clients', validity);
   const servers = makeAuthority('servers', validity);
+  const PAST = { fromMs: NOW_MS - 2_000, toMs: NOW_MS - 1_000 };
+  const BOTH = `${clients.certPem}${servers.certPem}`;
   const HOSTS = ['old-client.shop.svc', 'new.shop.svc', '*.new-headless.shop.svc'];
   const TLS = {
     static: { member: { serverSecret: 'server', peerSecret: 'peer' }, operatorSecret: 'operator' },
@@ -353,6 +355,50 @@ describe('of certificates', () => {
     expect(await refusal()).toMatch(
       /^CertificateUnfit: .*has a certificate that no authority of the clients signed/,
     );
+  });
+
+  test('the new members would not trust the authority of their own certificate', async () => {
+    const { certPem, keyPem } = issue(servers, { hosts: HOSTS }, validity);
+    putSecret('given', { 'tls.crt': certPem, 'tls.key': keyPem, 'ca.crt': clients.certPem });
+    expect(await refusal()).toMatch(
+      /^CertificateUnfit: .*nobody in its ca\.crt signed, so .* Add etcd-client-ca\.crt of Secret shop\/operator/,
+    );
+  });
+
+  test('the certificate has expired', async () => {
+    const { certPem, keyPem } = issue(servers, { hosts: HOSTS }, PAST);
+    putSecret('given', { 'tls.crt': certPem, 'tls.key': keyPem, 'ca.crt': BOTH });
+    expect(await refusal()).toMatch(
+      /^CertificateUnfit: Secret shop\/given, .*has a certificate that has expired: clients/,
+    );
+  });
+
+  test('the key is that of another certificate', async () => {
+    const { certPem } = issue(servers, { hosts: HOSTS }, validity);
+    const { keyPem } = issue(servers, { hosts: HOSTS }, validity);
+    putSecret('given', { 'tls.crt': certPem, 'tls.key': keyPem, 'ca.crt': BOTH });
+    expect(await refusal()).toMatch(
+      /^CertificateUnfit: Secret shop\/given, .*has a key that does not belong to its certificate/,
+    );
+  });
+
+  test.each([
+    ['a certificate that has expired', PAST, undefined],
+    ['a key that does not belong to its certificate', validity, servers.keyPem],
+    ['no certificate and key that can be read', validity, 'x'],
+  ])('that of the operator has %s, and nobody is asked with it', async (why, time, otherKey) => {
+    const { certPem, keyPem } = issue(clients, { commonName: 'operator' }, time);
+    putSecret('operator', {
+      'etcd-client.crt': certPem,
+      'etcd-client.key': otherKey ?? keyPem,
+      'etcd-client-ca.crt': servers.certPem,
+    });
+    const message = await refusal();
+    expect(message).toContain(
+      `CertificateUnfit: Secret shop/operator, with which members are asked, has ${why}`,
+    );
+    expect(message).not.toContain('NoQuorum');
+    expect(statusOf().members?.[0]?.silent).toBe('There is no certificate to ask it with.');
   });
 
   test('clients with certificates of before would be refused', async () => {
