@@ -1,5 +1,6 @@
 // Reasons against a takeover in the Secrets by which clients and members know each other: one that
-// is missing, lacks a key, may not be read, or that nobody can ask with. Each says what to do. Pure.
+// is missing, lacks a key, may not be read, or that nobody can ask with. Each says what to do.
+// Pure.
 import type { Reason } from '../../shared/kube/conditions.ts';
 import type { SecretData } from '../../shared/stateful/certificates/secret-data.ts';
 import { unfitToAsk } from '../../shared/stateful/certificates/unfit.ts';

@@ -1,5 +1,5 @@
-// Reasons against a takeover in the certificates of a cluster with TLS: there is no plan to confirm,
-// so nothing is frozen, and a sentence says what to do.
+// Reasons against a takeover in the certificates of a cluster with TLS: there is no plan to
+// confirm, so nothing is frozen, and a sentence says what to do.
 import { beforeEach, expect, test } from 'vitest';
 import { SECRETS } from '../../../shared/stateful/parts.ts';
 import { issue, makeAuthority } from '../../../shared/x509.ts';
@@ -115,7 +115,7 @@ test('the new members would not trust the authority of their own certificate', a
   const { certPem, keyPem } = issue(servers, { hosts: HOSTS }, validity);
   putSecret('given', { 'tls.crt': certPem, 'tls.key': keyPem, 'ca.crt': clients.certPem });
   expect(await refusal()).toMatch(
-    /^CertificateUnfit: .*nobody in its ca\.crt signed, so .* Add etcd-client-ca\.crt of Secret shop\/operator/,
+    /^CertificateUnfit: .*nobody in its ca\.crt signed, so .* Add etcd-client-ca\.crt of Secret shop/,
   );
 });
 

@@ -1,5 +1,5 @@
-// What goes wrong while a plan is carried out: it says so, deletes nothing and leads nobody over,
-// however long it waits; and it can be rolled back.
+// A plan that cannot go on says so, deletes nothing and leads nobody over, however long it waits;
+// and it can be rolled back.
 import { expect, test } from 'vitest';
 import { ETCD_BACKUPS } from '../../../shared/api/etcd-backup.ts';
 import { Carrying, namesOf } from './carrying.ts';
