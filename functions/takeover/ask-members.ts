@@ -16,6 +16,7 @@ const MEMBERS_MAX = 9;
 
 interface About extends Pick<State, 'pods' | 'secrets'> {
   readonly legacy: LegacyEtcd;
+  readonly canAsk: boolean;
 }
 
 export async function askMembers(
@@ -31,12 +32,12 @@ export async function askMembers(
 
 async function askMember(
   ask: typeof askLegacy,
-  { legacy, secrets }: About,
+  { legacy, secrets, canAsk }: About,
   { name, ip, isRunning }: FoundPod,
   signal: AbortSignal,
 ): Promise<Asked> {
   if (!isRunning || ip === undefined) return { silent: 'Its pod does not run.' };
-  const tls = tlsOf(legacy, secrets);
+  const tls = canAsk ? tlsOf(legacy, secrets) : undefined;
   if (legacy.tls !== undefined && tls === undefined) {
     return { silent: 'There is no certificate to ask it with.' };
   }

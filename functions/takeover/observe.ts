@@ -13,6 +13,7 @@ import { findOperators } from './find-operators.ts';
 import { findOthers } from './find-others.ts';
 import { type LegacyEtcd, legacyEtcdOf } from './legacy.ts';
 import type { Takeover } from './object.ts';
+import { canAsk } from './refuse-secrets.ts';
 import { observeWork } from './observe-work.ts';
 import { readSecrets } from './read-secrets.ts';
 import { isAtWork, isOver, isUndoing } from './records.ts';
@@ -45,8 +46,8 @@ export async function observe(
   const operators = await findOperators(kube, takeover, signal);
   const found = { ...state, legacy, ...left, ...operators };
   const planned = isAtWork(takeover) ? {} : await readForPlan(kube, found, legacy, signal);
-  const { secrets } = { ...found, ...planned };
-  const about = { legacy, secrets, pods: left.pods };
+  const toAsk = { ...found, ...planned };
+  const about = { legacy, secrets: toAsk.secrets, pods: left.pods, canAsk: canAsk(toAsk) };
   const members = door && (await askMembers(door.ask, about, signal));
   const seen = { ...found, ...planned, members };
   return { state: await observedWork({ kube, door, signal }, seen), isRemembered: false };

@@ -1,7 +1,9 @@
 // Reasons against a takeover in the Secrets by which clients and members know each other: one that
-// is missing, lacks a key, or may not be read. Each says what to do. Pure.
+// is missing, lacks a key, may not be read, or that nobody can ask with. Each says what to do.
+// Pure.
 import type { Reason } from '../../shared/kube/conditions.ts';
 import type { SecretData } from '../../shared/stateful/certificates/secret-data.ts';
+import { unfitToAsk } from '../../shared/stateful/certificates/unfit.ts';
 import { givenIn } from './read-secrets.ts';
 import type { State } from './state.ts';
 
@@ -11,7 +13,7 @@ export function refuseSecrets(state: State): readonly Reason[] {
   const { operatorSecret, serverSecret } = legacy.tls;
   const given = givenIn(target);
   return [
-    ...lackOf(state, operatorSecret, OF_OPERATOR),
+    ...unusable(state, operatorSecret),
     ...lackOf(state, serverSecret, ['server-ca.crt']),
     ...(given === '' ? [] : lackOf(state, given, ['tls.crt', 'tls.key', 'ca.crt'])),
   ];
@@ -21,8 +23,22 @@ export function refuseSecrets(state: State): readonly Reason[] {
 const OF_OPERATOR = ['etcd-client.crt', 'etcd-client.key', 'etcd-client-ca.crt'];
 
 export const canAsk = (state: State): boolean =>
-  state.legacy?.tls === undefined ||
-  lackOf(state, state.legacy.tls.operatorSecret, OF_OPERATOR).length === 0;
+  state.legacy?.tls === undefined || unusable(state, state.legacy.tls.operatorSecret).length === 0;
+
+/** Whom members trust they say themselves, when they are asked. */
+function unusable(state: State, name: string): readonly Reason[] {
+  const lacks = lackOf(state, name, OF_OPERATOR);
+  if (lacks.length > 0) return lacks;
+  const { 'etcd-client.crt': certificate = '', 'etcd-client.key': key = '' } =
+    dataIn(state, name) ?? {};
+  const why = unfitToAsk({ certificate, key }, state.nowMs);
+  if (why === undefined) return [];
+  const message =
+    `Secret ${state.takeover.namespace}/${name}, with which members are asked, ${why}. Put one ` +
+    'into it as etcd-client.crt, with its etcd-client.key, that an authority in server-ca.crt ' +
+    'signed.';
+  return [{ reason: 'CertificateUnfit', message }];
+}
 
 function lackOf(state: State, name: string, keys: readonly string[]): readonly Reason[] {
   if (name === '') return [UNNAMED];

@@ -4,7 +4,11 @@ import type { EtcdClusterSpec } from '../../shared/api/etcd-cluster.ts';
 import { headlessName } from '../../shared/api/etcd-names.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { quantityOf } from '../../shared/kube/quantity.ts';
-import { certificatesIn, type SecretData } from '../../shared/stateful/certificates/secret-data.ts';
+import {
+  type CertificateFiles,
+  certificatesIn,
+  type SecretData,
+} from '../../shared/stateful/certificates/secret-data.ts';
 import { unfit } from '../../shared/stateful/certificates/unfit.ts';
 import { listed } from '../../shared/stateful/decision.ts';
 import { answersOf } from './answers.ts';
@@ -137,6 +141,8 @@ function fitness(
         `${which}, which spec.into.spec.tls.clients names, ${why}: clients would be cut ` +
         `off. Have it signed anew for ${hostsOf(state, legacy).join(', ')}.`,
     }));
+  const unknown = unknownToItself(state, legacy, { ...shown, ca: next['ca.crt'] ?? '' });
+  if (unfits.length === 0 && unknown !== undefined) return [unknown];
   const trusted = new Set(certificatesIn(next['ca.crt']));
   const isTrusted = certificatesIn(server['server-ca.crt']).every((one) => trusted.has(one));
   if (isTrusted) return unfits;
@@ -145,6 +151,22 @@ function fitness(
     `${namespace}/${legacy.tls?.serverSecret ?? ''}, so that clients with certificates of before ` +
     'would be refused. Add them to it.';
   return [...unfits, { reason: 'CertificateUnfit', message }];
+}
+
+/** Members ask each other and are asked with it; without that writers would wait for ever. */
+function unknownToItself(
+  state: State,
+  legacy: LegacyEtcd,
+  files: CertificateFiles,
+): Reason | undefined {
+  const [host = ''] = hostsOf(state, legacy);
+  const why = unfit(files, host, state.nowMs);
+  if (why === undefined) return undefined;
+  const message =
+    `Secret ${legacy.namespace}/${givenIn(state.target)}, which spec.into.spec.tls.clients ` +
+    `names, ${why}, so that the new EtcdCluster would not take it. Add etcd-client-ca.crt of Secret ` +
+    `${legacy.namespace}/${legacy.tls?.operatorSecret ?? ''} to that.`;
+  return { reason: 'CertificateUnfit', message };
 }
 
 /** That of the clients is meant. */

@@ -1,5 +1,5 @@
 // Checks whether servers can show a certificate: it covers the right name, has not expired, has its
-// key, and an authority in its `ca.crt` signed it. Pure.
+// key, and an authority in its `ca.crt` signed it; and whether clients can ask with one. Pure.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { type CertificateFiles, certificatesIn } from './secret-data.ts';
 
@@ -9,14 +9,37 @@ export function unfit(
   host: string,
   nowMs: number,
 ): string | undefined {
-  try {
-    const parsed = new X509Certificate(certificate);
+  return readable(certificate, (parsed) => {
     if (parsed.checkHost(host) === undefined) return `has a certificate that is not for ${host}`;
-    if (parsed.validToDate.getTime() < nowMs) return 'has a certificate that has expired';
+    if (hasExpired(parsed, nowMs)) return 'has a certificate that has expired';
     if (!isSignedIn(certificate, ca)) return 'has a certificate that nobody in its ca.crt signed';
-    return parsed.checkPrivateKey(createPrivateKey(key))
-      ? undefined
-      : 'has a key that does not belong to its certificate';
+    return keyUnfit(parsed, key);
+  });
+}
+
+/** The reason why nobody can ask servers with it, whomever they trust. */
+export const unfitToAsk = (
+  { certificate, key }: Omit<CertificateFiles, 'ca'>,
+  nowMs: number,
+): string | undefined =>
+  readable(certificate, (parsed) =>
+    hasExpired(parsed, nowMs) ? 'has a certificate that has expired' : keyUnfit(parsed, key),
+  );
+
+const hasExpired = ({ validToDate }: X509Certificate, nowMs: number): boolean =>
+  validToDate.getTime() < nowMs;
+
+const keyUnfit = (parsed: X509Certificate, key: string): string | undefined =>
+  parsed.checkPrivateKey(createPrivateKey(key))
+    ? undefined
+    : 'has a key that does not belong to its certificate';
+
+function readable(
+  certificate: string,
+  judge: (parsed: X509Certificate) => string | undefined,
+): string | undefined {
+  try {
+    return judge(new X509Certificate(certificate));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     return `has no certificate and key that can be read (${reason})`;

@@ -53,6 +53,7 @@ export class Carrying implements PassingRun {
   #onWrite: () => void = () => undefined;
   #isWritten = false;
   isSnapshotHeld = false;
+  isQuorate = true;
   #deps: Deps;
 
   private constructor(kube: KubeModel, etcds: Etcds) {
@@ -83,6 +84,7 @@ export class Carrying implements PassingRun {
     const copy = new Carrying(this.kube.copy(), { ...rest, ...sets });
     copy.befalls = this.befalls;
     copy.isSnapshotHeld = this.isSnapshotHeld;
+    copy.isQuorate = this.isQuorate;
     return copy;
   }
 
@@ -218,7 +220,8 @@ export class Carrying implements PassingRun {
           const place = Number(new URL(url).hostname.split('.')[3]) - 'a'.charCodeAt(0);
           const revision = String(this.etcds.revision);
           const memberId = String(100 + place);
-          return answerOf(place, { header: { ...header, memberId, revision } });
+          const answer = answerOf(place, { header: { ...header, memberId, revision } });
+          return { ...answer, isQuorate: this.isQuorate };
         },
         alarms: async () => this.etcds.alarms,
         raise: (_, memberId) =>

@@ -12,6 +12,7 @@ import {
 } from '../../../shared/api/takeover.ts';
 import { Failure } from '../../../shared/errors.ts';
 import type { LegacyAnswer } from '../../../shared/etcd/legacy.ts';
+import { KubeError } from '../../../shared/kube/errors.ts';
 import type { Context } from '../../../shared/function/define.ts';
 import { CLAIMS, PODS, SERVICES } from '../../../shared/stateful/parts.ts';
 import { KubeModel } from '../stateful/kube-model.ts';
@@ -204,4 +205,14 @@ export async function refusal(): Promise<string> {
 export const conditionOf = (type: string): string => {
   const found = statusOf().conditions?.find((one) => one.type === type);
   return `${found?.status} ${found?.reason}`;
+};
+
+export const forbid = (resource: string, forbidden: string): void => {
+  const get = world.kube.get.bind(world.kube);
+  world.kube.get = async (ref, target) => {
+    if (ref.resource !== resource || target.name !== forbidden) return get(ref, target);
+    const message = `cannot get resource "${resource}" in API group "" in the namespace "shop"`;
+    const answered = { statusCode: 403, reason: 'Forbidden', message, causes: [] };
+    throw new KubeError('KUBE_FORBIDDEN', message, { verb: 'get', ref }, { answer: answered });
+  };
 };

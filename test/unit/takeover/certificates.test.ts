@@ -1,0 +1,195 @@
+// Reasons against a takeover in the certificates of a cluster with TLS: there is no plan to
+// confirm, so nothing is frozen, and a sentence says what to do.
+import { beforeEach, expect, test } from 'vitest';
+import { SECRETS } from '../../../shared/stateful/parts.ts';
+import { issue, makeAuthority } from '../../../shared/x509.ts';
+import {
+  asked,
+  begin,
+  forbid,
+  namespace,
+  NOW_MS,
+  plan,
+  putTakeover,
+  refusal,
+  refusals,
+  statusOf,
+  world,
+} from './world.ts';
+
+const into = (spec: object) => ({ into: { name: 'new', spec: { quota: '2Gi', ...spec } } });
+
+const validity = { fromMs: NOW_MS - 1_000, toMs: NOW_MS + 86_400_000 };
+const clients = makeAuthority('clients', validity);
+const servers = makeAuthority('servers', validity);
+const PAST = { fromMs: NOW_MS - 2_000, toMs: NOW_MS - 1_000 };
+const BOTH = `${clients.certPem}${servers.certPem}`;
+const HOSTS = ['old-client.shop.svc', 'new.shop.svc', '*.new-headless.shop.svc'];
+const TLS = {
+  static: { member: { serverSecret: 'server', peerSecret: 'peer' }, operatorSecret: 'operator' },
+};
+
+function putSecret(name: string, texts: Record<string, string>): void {
+  const data = Object.fromEntries(
+    Object.entries(texts).map(([key, text]) => [key, Buffer.from(text).toString('base64')]),
+  );
+  const metadata = { namespace, name };
+  world.kube.put(SECRETS, { apiVersion: 'v1', kind: 'Secret', metadata, data });
+}
+
+function putGiven(hosts: readonly string[], { ca = clients.certPem, by = servers } = {}): void {
+  const { certPem, keyPem } = issue(by, { hosts }, validity);
+  putSecret('given', {
+    'tls.crt': certPem,
+    'tls.key': keyPem,
+    'ca.crt': `${ca}${servers.certPem}`,
+  });
+}
+
+beforeEach(() => {
+  const spec = { tls: { clients: { secretName: 'given' } } };
+  begin({ legacy: { TLS }, spec: into(spec) });
+  const { certPem, keyPem } = issue(clients, { commonName: 'operator' }, validity);
+  putSecret('operator', {
+    'etcd-client.crt': certPem,
+    'etcd-client.key': keyPem,
+    'etcd-client-ca.crt': servers.certPem,
+  });
+  putSecret('server', { 'server-ca.crt': clients.certPem });
+  putGiven(HOSTS);
+});
+
+test('all fit, and members are asked as the operator asked them', async () => {
+  expect(await refusal()).toBe('');
+  expect(asked).toMatchObject({
+    endpoint: {
+      url: expect.stringMatching(/^https:/),
+      serverName: expect.stringMatching(/^old-[abc]\.old\.shop\.svc$/),
+    },
+    tls: { ca: servers.certPem },
+  });
+  const kept = (await plan()).objects.filter(({ kind }) => kind === 'Secret');
+  expect(kept.map(({ action, name }) => `${action} ${name}`)).toEqual([
+    'Keep server',
+    'Keep operator',
+    'Keep given',
+  ]);
+});
+
+test('the id is another one when a certificate is', async () => {
+  const { id } = await plan();
+  putGiven(HOSTS);
+  const { id: next } = await plan();
+  expect([id === undefined, next === undefined, id === next]).toEqual([false, false, false]);
+});
+
+test('the new members would show those of another authority', async () => {
+  putTakeover(into({}));
+  expect(await refusal()).toMatch(
+    /^CertificateMissing: .* in Secret operator\) sign .* for old-client\.shop\.svc, .*\*\.new-/,
+  );
+});
+
+test('the new members would have none', async () => {
+  putTakeover(into({ tls: { clients: { mode: 'None' } } }));
+  expect(await refusal()).toMatch(/^TlsDiffers: Clients connect over TLS/);
+});
+
+test.each(HOSTS)('the certificate is not for %s', async (host) => {
+  putGiven(HOSTS.filter((one) => one !== host));
+  const message = await refusal();
+  expect(message).toContain(
+    'CertificateUnfit: Secret shop/given, which spec.into.spec.tls.clients',
+  );
+  expect(message).toContain(`has a certificate that is not for ${host}: clients would be cut off`);
+});
+
+test('the certificate is of an authority that clients do not know', async () => {
+  putGiven(HOSTS, { by: clients });
+  expect(await refusal()).toMatch(
+    /^CertificateUnfit: .*has a certificate that no authority of the clients signed/,
+  );
+});
+
+test('the new members would not trust the authority of their own certificate', async () => {
+  const { certPem, keyPem } = issue(servers, { hosts: HOSTS }, validity);
+  putSecret('given', { 'tls.crt': certPem, 'tls.key': keyPem, 'ca.crt': clients.certPem });
+  expect(await refusal()).toMatch(
+    /^CertificateUnfit: .*nobody in its ca\.crt signed, so .* Add etcd-client-ca\.crt of Secret shop/,
+  );
+});
+
+test('the certificate has expired', async () => {
+  const { certPem, keyPem } = issue(servers, { hosts: HOSTS }, PAST);
+  putSecret('given', { 'tls.crt': certPem, 'tls.key': keyPem, 'ca.crt': BOTH });
+  expect(await refusal()).toMatch(
+    /^CertificateUnfit: Secret shop\/given, .*has a certificate that has expired: clients/,
+  );
+});
+
+test('the key is that of another certificate', async () => {
+  const { certPem } = issue(servers, { hosts: HOSTS }, validity);
+  const { keyPem } = issue(servers, { hosts: HOSTS }, validity);
+  putSecret('given', { 'tls.crt': certPem, 'tls.key': keyPem, 'ca.crt': BOTH });
+  expect(await refusal()).toMatch(
+    /^CertificateUnfit: Secret shop\/given, .*has a key that does not belong to its certificate/,
+  );
+});
+
+test.each([
+  ['a certificate that has expired', PAST, undefined],
+  ['a key that does not belong to its certificate', validity, servers.keyPem],
+  ['no certificate and key that can be read', validity, 'x'],
+])('that of the operator has %s, and nobody is asked with it', async (why, time, otherKey) => {
+  const { certPem, keyPem } = issue(clients, { commonName: 'operator' }, time);
+  putSecret('operator', {
+    'etcd-client.crt': certPem,
+    'etcd-client.key': otherKey ?? keyPem,
+    'etcd-client-ca.crt': servers.certPem,
+  });
+  const message = await refusal();
+  expect(message).toContain(
+    `CertificateUnfit: Secret shop/operator, with which members are asked, has ${why}`,
+  );
+  expect(message).not.toContain('NoQuorum');
+  expect(statusOf().members?.[0]?.silent).toBe('There is no certificate to ask it with.');
+});
+
+test('clients with certificates of before would be refused', async () => {
+  putGiven(HOSTS, { ca: '' });
+  expect(await refusal()).toMatch(/^CertificateUnfit: ca\.crt of Secret shop\/given has not all/);
+});
+
+test.each([
+  ['operator', 'There is no Secret shop/operator'],
+  ['server', 'There is no Secret shop/server'],
+  ['given', 'There is no Secret shop/given'],
+])('Secret %s is not there', async (name, message) => {
+  world.kube.remove(SECRETS, { namespace, name });
+  expect(await refusal()).toContain(`SecretMissing: ${message}`);
+});
+
+test('a key is missing', async () => {
+  putSecret('operator', { 'etcd-client.crt': 'x' });
+  const message = await refusal();
+  expect(message).toContain('has no etcd-client.key and no etcd-client-ca.crt. Put that into it.');
+  expect(statusOf().members?.[0]?.silent).toBe('There is no certificate to ask it with.');
+});
+
+test('without a certificate of the operator nobody says that there is no quorum', async () => {
+  world.kube.remove(SECRETS, { namespace, name: 'operator' });
+  expect(await refusals()).toEqual(['SecretMissing']);
+  expect(statusOf().members?.[0]?.silent).toBe('There is no certificate to ask it with.');
+  begin({ legacy: { TLS: { static: { member: { serverSecret: 'server' } } } } });
+  putSecret('server', { 'server-ca.crt': clients.certPem });
+  expect(await refusal()).toMatch(/^SecretMissing: Its spec\.TLS\.static\.operatorSecret names/);
+});
+
+test('a Secret may not be read', async () => {
+  forbid('secrets', 'server');
+  expect(await refusal()).toContain(
+    'SecretForbidden: The function may not read Secret shop/server. Grant it that: npm run -s ' +
+      'rights -- takeover -n shop --secret operator --secret server --secret given | ' +
+      'kubectl apply -f -',
+  );
+});
