@@ -164,8 +164,8 @@ function unknownToItself(
   if (why === undefined) return undefined;
   const message =
     `Secret ${legacy.namespace}/${givenIn(state.target)}, which spec.into.spec.tls.clients ` +
-    `names, ${why}, so that the new EtcdCluster would not take it. Add etcd-client-ca.crt of Secret ` +
-    `${legacy.namespace}/${legacy.tls?.operatorSecret ?? ''} to that.`;
+    `names, ${why}, so that the new EtcdCluster would not take it. Add ` +
+    `etcd-client-ca.crt of Secret ${legacy.namespace}/${legacy.tls?.operatorSecret ?? ''} to that.`;
   return { reason: 'CertificateUnfit', message };
 }
 

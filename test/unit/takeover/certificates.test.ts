@@ -115,7 +115,7 @@ test('the new members would not trust the authority of their own certificate', a
   const { certPem, keyPem } = issue(servers, { hosts: HOSTS }, validity);
   putSecret('given', { 'tls.crt': certPem, 'tls.key': keyPem, 'ca.crt': clients.certPem });
   expect(await refusal()).toMatch(
-    /^CertificateUnfit: .*nobody in its ca\.crt signed, so .* Add etcd-client-ca\.crt of Secret shop/,
+    /^CertificateUnfit: .*nobody in its ca\.crt signed, so .* Add etcd-client-ca\.crt of Secret/,
   );
 });
 
