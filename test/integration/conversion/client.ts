@@ -1,6 +1,6 @@
 // A client of one version of MetadataFeed, which writes one object of its own and reads what it
 // wrote, again and again, until it is stopped: it is told of no release.
-import { setTimeout } from 'node:timers/promises';
+import { systemClock } from '../../../shared/clock.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { isRecord } from '../../../shared/kube/json.ts';
 import type { ResourceRef } from '../../../shared/kube/objects.ts';
@@ -12,7 +12,7 @@ const LEAST_SECONDS = 60;
 const SPREAD_SECONDS = 500;
 
 export class Client {
-  /** What went wrong, in the words that it was told. */
+  /** Failures, in the words that it was told. */
   readonly errors: string[] = [];
   #rounds = 0;
   #ends = false;
@@ -55,7 +55,7 @@ export class Client {
       } catch (error) {
         this.errors.push(error instanceof Error ? error.message : String(error));
       }
-      await setTimeout(PAUSE_MS);
+      await systemClock.sleep(PAUSE_MS);
     }
   }
 

@@ -28,7 +28,7 @@ let rig: ConversionRig;
 let world: MigrationWorld;
 let migration: RunningFunction;
 const clients: Client[] = [];
-/** What is read at a path, as it was at first. */
+/** By path, as it was read at first. */
 const first = new Map<string, object>();
 
 beforeAll(async () => {

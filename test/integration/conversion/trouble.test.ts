@@ -69,7 +69,7 @@ const NOW: Times = [-HOUR_MS, HOUR_MS];
 const OVER: Times = [-2 * HOUR_MS, -HOUR_MS];
 const another = (): Identity => makeAuthority('another', lasting(...NOW));
 
-/** What is answered to a review; nothing, when it hangs. */
+/** The answer to a review; nothing, when it hangs. */
 type Answer = (review: unknown) => Promise<ReviewAnswer | undefined>;
 const rightly: Answer = async (review) => answerReview(review);
 const never: Answer = async () => undefined;
@@ -137,7 +137,7 @@ const WEBHOOK = 'conversion webhook for ballast.dev/v1alpha1, Kind=StorageMigrat
 
 test.each<[string, string, () => Promise<void>]>([
   ['it is dead', `${WEBHOOK} failed: Post .*connection refused`, () => rig.goAway()],
-  // Whoever waits for less than the API server does is told no more.
+  // A caller that waits for less than the API server does is told no more.
   ['it hangs', 'request did not complete within', () => standIn(never)],
   [
     'its certificate is over',
