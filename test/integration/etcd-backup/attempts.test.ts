@@ -171,7 +171,7 @@ test('the upload of one that was killed by force goes, where the name is its own
   await bucket.abortUpload(others);
 });
 
-test('keys that end in the middle say so, and the next attempt, with others, leaves nothing', async () => {
+test('keys that end in the middle say so, and the next attempt leaves nothing over', async () => {
   await begin();
   const body = Buffer.from('<Error><Code>ExpiredToken</Code><Message>It ended</Message></Error>');
   let hasEnded = false;
@@ -182,7 +182,7 @@ test('keys that end in the middle say so, and the next attempt, with others, lea
   const message = expect.stringMatching(/part 1 .*ExpiredToken.*Give credentials that have not/);
   const failure = { code: 'S3_REFUSED', message };
   await expect(attempt({ isNameOwn: true, isRelayed: true })).rejects.toMatchObject(failure);
-  // Whose keys have ended cannot abort it either.
+  // An attempt whose keys have ended cannot abort it either.
   expect(await bucket.uploads(key)).toHaveLength(1);
   await assertWhole(await attempt({ isNameOwn: true }));
 });
