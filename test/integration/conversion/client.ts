@@ -6,7 +6,7 @@ import { isRecord } from '../../../shared/kube/json.ts';
 import type { ResourceRef } from '../../../shared/kube/objects.ts';
 import { until } from '../../builders/versioned-kind.ts';
 
-const PAUSE_MS = 20;
+const PAUSE_MS = 100;
 const FEWEST_ROUNDS = 3;
 const LEAST_SECONDS = 60;
 const SPREAD_SECONDS = 500;
@@ -40,10 +40,15 @@ export class Client {
     await this.#working;
   }
 
-  /** It has written and read some times more, and nothing that it was told was wrong. */
+  /** It has written and read some times more, and still well. */
   async goesOn(): Promise<void> {
     const wanted = this.#rounds + FEWEST_ROUNDS;
     await until(`${this.#name.name} to go on`, () => this.#rounds >= wanted);
+    this.assertWell();
+  }
+
+  /** Nothing that it was told was wrong. */
+  assertWell(): void {
     if (this.errors.length > 0) throw new Error(this.errors.join('\n'));
   }
 

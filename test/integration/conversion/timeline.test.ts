@@ -226,7 +226,10 @@ test(
   'the audit agrees, and the API server would let v1alpha1 go',
   async () => {
     await expectMovedTo('v1beta1');
-    for (const client of clients) await client.stop();
+    for (const client of clients) {
+      await client.stop();
+      client.assertWell();
+    }
     await expectNothingLost();
     const etcd = rig.plane.part('etcd').url;
     for (const name of CRD_NAMES) {
