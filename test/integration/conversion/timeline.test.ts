@@ -21,7 +21,8 @@ import { ConversionRig, type Step } from './rig.ts';
 
 const REPO = fileURLToPath(new URL('../../..', import.meta.url));
 const START_MS = 120_000;
-const STEP_MS = 120_000;
+/** The conversion looks for its definitions each minute. */
+const STEP_MS = 240_000;
 const PLURALS = WHOLE_KINDS.map(({ path }) => path.slice(path.lastIndexOf('/') + 1));
 const CRD_NAMES = PLURALS.map((plural) => `${plural}.ballast.dev`);
 let rig: ConversionRig;
