@@ -6,22 +6,9 @@ import { type Condition, conditionsOf } from '../../shared/kube/conditions.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
 import { sweptKey } from '../../shared/kube/sweep-lease.ts';
 import { fieldOf, textAt } from './field-of.ts';
-import { type Expected, SEVERITIES, type Severity } from './kinds.ts';
+import type { Problem, Severity } from './answers.ts';
+import { type Expected, SEVERITIES } from './kinds.ts';
 import type { KindObservation, Observation } from './observe.ts';
-
-export interface Problem {
-  readonly severity: Severity;
-  readonly kind: string;
-  readonly namespace?: string;
-  /** Absent where it is about the kind. */
-  readonly name?: string;
-  readonly reason: string;
-  /** A sentence, as it was said of the object. */
-  readonly says: string;
-  readonly next: string;
-  readonly docs: string;
-  readonly since?: string;
-}
 
 /** A new object has this long until somebody must have looked at it. */
 const FIRST_LOOK_MS = 120_000;

@@ -1,11 +1,12 @@
 // A page that says whether anything is wrong and what to do, and what runs where. Wakes on no
 // event: it reads our objects when somebody looks, and pods and nodes from the feed. It answers
 // senders alone; as long as none are named, this machine alone. Read on in kinds.ts (what ought to
-// be), observe.ts, decide.ts, shown.ts; pod-log.ts; routes.ts; page/ is what a browser runs.
+// be), observe.ts, decide.ts, shown.ts; pod-log.ts; routes.ts, answers.ts; page/ is what a browser
+// runs.
 import { defineFunction } from '../../shared/function/define.ts';
 import { KUBECONFIG } from '../../shared/function/kube-config.ts';
-import { NATS_SECRET_DIR } from '../../shared/function/nats-config.ts';
-import { text, url } from '../../shared/function/parsers.ts';
+import { feedReader } from '../../shared/function/nats-config.ts';
+import { text } from '../../shared/function/parsers.ts';
 import { openKube } from '../../shared/kube/client.ts';
 import { readJson } from '../../shared/kube/read-json.ts';
 import { accessOfFunction } from '../../shared/nats/access.ts';
@@ -25,25 +26,7 @@ export const consolePage = defineFunction({
   headers: HEADERS,
   config: {
     kubeconfigPath: KUBECONFIG,
-    natsUrl: {
-      env: 'NATS_URL',
-      meaning: 'where NATS is',
-      parse: url('nats', 'tls'),
-      example: 'nats://localhost:4222',
-    },
-    natsSecretDir: NATS_SECRET_DIR,
-    feedName: {
-      env: 'FEED_NAME',
-      meaning: 'the feed to read, as the metadata function names it',
-      parse: text,
-      fallback: 'cluster',
-    },
-    apiPrefix: {
-      env: 'NATS_API_PREFIX',
-      meaning: "what JetStream's API is called in the account of this user",
-      parse: text,
-      fallback: READER_API,
-    },
+    ...feedReader(READER_API),
     namespace: {
       env: 'LEASE_NAMESPACE',
       meaning: 'where the Leases are by which one sees that functions sweep',

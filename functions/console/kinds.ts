@@ -3,10 +3,10 @@
 import { METADATA_FEEDS } from '../../shared/api/metadata-feed.ts';
 import { WATCHED_KINDS, type WatchedKind } from '../../shared/kube/swept-kinds.ts';
 import type { ResourceRef } from '../../shared/kube/objects.ts';
+import type { Severity } from './answers.ts';
 
-/** The worst first. `unknown` is no word that all is well: nobody renewed it. */
-export const SEVERITIES = ['critical', 'warning', 'unknown', 'note'] as const;
-export type Severity = (typeof SEVERITIES)[number];
+/** The worst first. */
+export const SEVERITIES: readonly Severity[] = ['critical', 'warning', 'unknown', 'note'];
 
 export interface Expected {
   readonly condition: string;

@@ -7,18 +7,7 @@ import { cut } from '../../shared/cut.ts';
 import type { ObjectMessage } from '../../shared/feed/messages.ts';
 import type { Change } from '../../shared/nats/replica/changes.ts';
 import type { Entry } from '../../shared/nats/replica/entry.ts';
-
-/** A gone object is its name alone. */
-export type Row =
-  | readonly [kind: 'n' | 'p', namespace: string, name: string]
-  | readonly [
-      kind: 'n' | 'p',
-      namespace: string,
-      name: string,
-      node: string,
-      ips: string,
-      state: string,
-    ];
+import type { Row } from './answers.ts';
 
 interface Line {
   readonly sequence: number;

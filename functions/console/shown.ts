@@ -4,39 +4,11 @@ import { cut } from '../../shared/cut.ts';
 import { conditionsOf } from '../../shared/kube/conditions.ts';
 import { isRecord } from '../../shared/kube/json.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
-import { decide, type Problem, staleIn } from './decide.ts';
+import type { Problem, Severity, ShownObject, ShownState } from './answers.ts';
+import { decide, staleIn } from './decide.ts';
 import { fieldOf, textAt } from './field-of.ts';
-import { SEVERITIES, type Severity } from './kinds.ts';
+import { SEVERITIES } from './kinds.ts';
 import type { KindObservation, Observation } from './observe.ts';
-
-export interface ShownObject {
-  readonly namespace?: string;
-  readonly name: string;
-  readonly health: Severity | 'fine';
-  readonly created: string;
-  readonly conditions: readonly Readonly<Record<ConditionField, string>>[];
-  readonly facts: readonly (readonly [label: string, text: string])[];
-  readonly plan?: { readonly next: string; readonly waitsFor: string };
-  readonly members?: readonly (readonly string[])[];
-}
-
-type ConditionField = 'type' | 'status' | 'reason' | 'message' | 'since';
-
-export interface ShownState {
-  /** By the clock of the function, as all ages are. */
-  readonly now: string;
-  readonly problems: readonly Problem[];
-  /** How many more there are. */
-  readonly problemsLeft: number;
-  readonly kinds: readonly {
-    readonly kind: string;
-    readonly docs: string;
-    readonly objects: readonly ShownObject[];
-    /** That there are more, which are not shown. */
-    readonly isCut: boolean;
-  }[];
-  readonly feed: { readonly phase: string; readonly version: number; readonly isStale: boolean };
-}
 
 const PROBLEMS_MAX = 200;
 const CONDITIONS_MAX = 12;

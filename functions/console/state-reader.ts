@@ -3,7 +3,8 @@
 import type { Clock } from '../../shared/clock.ts';
 import type { ReplicaState } from '../../shared/nats/replica/state.ts';
 import { observeKinds, type Kube } from './observe.ts';
-import { shownState, type ShownState } from './shown.ts';
+import type { ShownState } from './answers.ts';
+import { shownState } from './shown.ts';
 
 /** A person sees no difference, and a hundred of them cost no more than one. */
 const FRESH_MS = 2_000;

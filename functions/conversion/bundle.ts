@@ -4,20 +4,11 @@ import type { KubeClient } from '../../shared/kube/client.ts';
 import { CRDS } from '../../shared/kube/crds.ts';
 import { isRecord } from '../../shared/kube/json.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
+import { KINDS } from './kinds.ts';
 import { GROUP } from './versions.ts';
 
-/** The definitions by the names of their kinds, in the plural and in lower case. */
-const PLURALS = [
-  'etcdbackups',
-  'etcdbackupschedules',
-  'etcdclusters',
-  'etcdpeers',
-  'etcdrestores',
-  'metadatafeeds',
-  'natsclusters',
-  'storagemigrations',
-  'takeovers',
-] as const;
+/** The definitions: each kind in the plural, in lower case. */
+const PLURALS = [...KINDS.keys()].map((kind) => `${kind.toLowerCase()}s`);
 
 export interface ServedBy {
   readonly namespace: string;

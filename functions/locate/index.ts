@@ -5,8 +5,8 @@
 import { defineFunction } from '../../shared/function/define.ts';
 import { KUBECONFIG } from '../../shared/function/kube-config.ts';
 import type { Gauge, Metrics } from '../../shared/function/metrics.ts';
-import { NATS_SECRET_DIR } from '../../shared/function/nats-config.ts';
-import { secondsAsMs, text, url } from '../../shared/function/parsers.ts';
+import { feedReader } from '../../shared/function/nats-config.ts';
+import { secondsAsMs } from '../../shared/function/parsers.ts';
 import { KeyReader } from '../../shared/kube/key-reader.ts';
 import { accessOfFunction } from '../../shared/nats/access.ts';
 import { type Replica, openReplica } from '../../shared/nats/replica/replica.ts';
@@ -23,25 +23,7 @@ export const locate = defineFunction({
   wakesOn: [],
   config: {
     kubeconfigPath: KUBECONFIG,
-    natsUrl: {
-      env: 'NATS_URL',
-      meaning: 'where NATS is',
-      parse: url('nats', 'tls'),
-      example: 'nats://localhost:4222',
-    },
-    natsSecretDir: NATS_SECRET_DIR,
-    feedName: {
-      env: 'FEED_NAME',
-      meaning: 'the feed to read, as the metadata function names it',
-      parse: feedName,
-      fallback: 'cluster',
-    },
-    apiPrefix: {
-      env: 'NATS_API_PREFIX',
-      meaning: "what JetStream's API is called in the account of this user",
-      parse: text,
-      fallback: READER_API,
-    },
+    ...feedReader(READER_API),
     waitMs: {
       env: 'MIN_VERSION_WAIT_SECONDS',
       meaning: 'how long an answer waits for the version that its caller wants at least',
@@ -108,9 +90,3 @@ const VERIFIED_HELP =
   'seconds. Absent until one did.';
 const BEHIND_HELP =
   'Messages of the feed that an instance has yet to read; 0 while it is not catching up.';
-
-/** One token of a subject, and a name that a stream may have. */
-function feedName(value: string): string {
-  if (/^[A-Za-z0-9_-]+$/.test(value)) return value;
-  throw new Error('not a name of letters, digits, dashes and underscores');
-}

@@ -1,8 +1,8 @@
 // The page: follows the state and the pods for as long as it is seen, and obeys the keyboard.
+import type { Row, ShownState } from '../answers.ts';
 import { ask, keepToken, pauseAfterFailure, Refused, sleep, untilVisible } from './ask.ts';
 import { byId, inputById } from './dom.ts';
-import { drawNow, type State } from './now.ts';
-import type { Row } from './rows.ts';
+import { drawNow } from './now.ts';
 import { draw, move, search, startList, take } from './where.ts';
 
 interface PodPage {
@@ -52,7 +52,7 @@ function tell(): void {
 }
 
 async function followState(): Promise<number> {
-  drawNow(await ask<State>('api/state'));
+  drawNow(await ask<ShownState>('api/state'));
   return STATE_EVERY_MS;
 }
 

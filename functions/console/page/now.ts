@@ -1,47 +1,13 @@
 // Draws what is wrong with what to do, and below it each object with conditions, plan and members.
+import type { Problem, ShownObject, ShownState } from '../answers.ts';
 import { byId, element } from './dom.ts';
-
-interface Problem {
-  readonly severity: string;
-  readonly kind: string;
-  readonly namespace?: string;
-  readonly name?: string;
-  readonly reason: string;
-  readonly says: string;
-  readonly next: string;
-  readonly docs: string;
-  readonly since?: string;
-}
-
-interface ShownObject {
-  readonly namespace?: string;
-  readonly name: string;
-  readonly health: string;
-  readonly created: string;
-  readonly conditions: readonly Readonly<Record<string, string>>[];
-  readonly facts: readonly (readonly [string, string])[];
-  readonly plan?: { readonly next: string; readonly waitsFor: string };
-  readonly members?: readonly (readonly string[])[];
-}
-
-export interface State {
-  readonly now: string;
-  readonly problems: readonly Problem[];
-  readonly problemsLeft: number;
-  readonly kinds: readonly {
-    readonly kind: string;
-    readonly docs: string;
-    readonly objects: readonly ShownObject[];
-    readonly isCut: boolean;
-  }[];
-}
 
 /** Ages are drawn anew so often, also where nothing else changes. */
 const AGES_EVERY_MS = 30_000;
 
 let drawn = '';
 
-export function drawNow(state: State): void {
+export function drawNow(state: ShownState): void {
   const wrong = state.problems.filter(({ severity }) => severity !== 'note').length;
   const count = wrong + state.problemsLeft;
   const verdict = byId('verdict');
@@ -97,7 +63,7 @@ function drawProblem(problem: Problem, nowMs: number): HTMLElement {
 }
 
 function drawKind(
-  { kind, objects, isCut }: State['kinds'][number],
+  { kind, objects, isCut }: ShownState['kinds'][number],
   nowMs: number,
   open: ReadonlySet<string | null>,
 ): readonly HTMLElement[] {
@@ -133,7 +99,7 @@ function drawObject(object: ShownObject, nowMs: number): HTMLElement {
           ...(plan.waitsFor === '' ? [] : [element('p', '', `It waits: ${plan.waitsFor}`)]),
         ]),
     table(
-      conditions.map(({ type = '', status = '', reason = '', message = '', since = '' }) => [
+      conditions.map(({ type, status, reason, message, since }) => [
         type,
         status,
         reason,

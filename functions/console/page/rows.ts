@@ -1,14 +1,7 @@
 // Pods by node, with those that a search finds: kept up to date by what changed, and looked through
 // in slices, so that 150,000 of them stop nobody from typing. Knows no document.
 
-export type Row = readonly [
-  kind: 'n' | 'p',
-  namespace: string,
-  name: string,
-  node?: string,
-  ips?: string,
-  state?: string,
-];
+import type { Row } from '../answers.ts';
 
 interface Group {
   readonly node: string;

@@ -1,6 +1,7 @@
 // The list of nodes and pods: as many elements as fit on the screen, whatever the number of lines.
+import type { Row } from '../answers.ts';
 import { byId, element, inputById } from './dom.ts';
-import { type Row, Rows } from './rows.ts';
+import { Rows } from './rows.ts';
 
 const ROW_PX = 24;
 /** No element may be higher, in any browser. */

@@ -1,6 +1,7 @@
 // The list of the page: pods under their nodes, what a search finds, and work in slices.
 import { expect, test } from 'vitest';
-import { type Row, Rows } from '../../../functions/console/page/rows.ts';
+import type { Row } from '../../../functions/console/answers.ts';
+import { Rows } from '../../../functions/console/page/rows.ts';
 
 const pod = (name: string, node: string, ip = '10.0.0.1', state = ''): Row => [
   'p',
