@@ -30,6 +30,8 @@ export interface BackupOptions {
    * A secret, the same for all attempts at one backup; undefined for a run that is the only one.
    */
   readonly writer?: string | undefined;
+  /** The size up to which a member is asked for its hash. */
+  readonly confirmUpToBytes?: number | undefined;
   /** Nobody but these attempts writes to this name: uploads that wait there are theirs. */
   readonly isNameOwn?: boolean;
 }
@@ -59,20 +61,22 @@ export async function backUp(options: BackupOptions, deps: BackupDeps): Promise<
 }
 
 async function fromEtcd(
-  { etcd: options }: BackupOptions,
+  { etcd: options, confirmUpToBytes }: BackupOptions,
   target: Target,
   deps: BackupDeps,
 ): Promise<Facts> {
   const etcd = openEtcdAdmin(options);
   try {
     const sources = await findSources(etcd, options.endpoints, deps.signal);
-    return await taken(sources, target, deps);
+    return await taken(sources, target, { ...deps, confirmUpToBytes });
   } finally {
     await etcd.close();
   }
 }
 
-async function taken(sources: readonly Source[], target: Target, deps: BackupDeps): Promise<Facts> {
+type Taking = BackupDeps & Pick<BackupOptions, 'confirmUpToBytes'>;
+
+async function taken(sources: readonly Source[], target: Target, deps: Taking): Promise<Facts> {
   const [source] = sources;
   if (source === undefined) throw new Error('nobody to back up from');
   try {
@@ -138,7 +142,7 @@ async function check(
   [source, ...others]: readonly Source[],
   target: Target,
   received: Received,
-  { signal, onProgress }: BackupDeps,
+  { signal, onProgress, confirmUpToBytes }: Taking,
 ): Promise<Facts> {
   if (source === undefined) throw new Error('nobody to back up from');
   const { header, version, alarms } = source.status;
@@ -148,6 +152,8 @@ async function check(
     { members, version },
     {
       name: `the snapshot from ${source.url}`,
+      isDigestKnown: target.isSpoolHeld,
+      confirmUpToBytes,
       signal,
       onProgress: (done, total) => onProgress('read', done, total),
     },

@@ -17,6 +17,7 @@ const PART_BYTES = 1024 * 1024;
 export class FileTarget implements Target {
   readonly name: string;
   readonly partBytes = PART_BYTES;
+  readonly isSpoolHeld = false;
   // The next one fills while one is written.
   readonly partsAtOnce = 2;
   readonly #mark: Mark;

@@ -34,6 +34,8 @@ nothing is left when it fails.
   --to FILE          into a file
   --spool DIR        where a copy is kept meanwhile for an object, and for what is encrypted (/tmp)
   --spool-bytes N    the most that it may take there
+  --confirm-up-to BYTES  ask no member for its hash of a larger one (2 GiB): it takes no writes
+                     while it reckons that
   --s3-sse HOW       have it encrypted there: AES256, aws:kms, or aws:kms:KEY
 ${S3_USAGE}
   --encrypt-key-file FILE  encrypt it with this key, 32 random bytes, as they are or in base64
@@ -64,6 +66,7 @@ const OPTIONS = {
   spool: { type: 'string' },
   'spool-bytes': { type: 'string' },
   's3-sse': { type: 'string' },
+  'confirm-up-to': { type: 'string' },
   'encrypt-key-file': { type: 'string' },
   writer: { type: 'string' },
   'own-name': { type: 'boolean' },
@@ -81,9 +84,15 @@ export async function commandOptions(args: readonly string[]): Promise<CommandOp
   const endpoints = etcd.map((url) => endpointOf(url));
   const login = await loginOf(user, values['password-file']);
   const address = s3AddressOf(to, values, encryptionOf(values['s3-sse']));
-  const { spool: spoolDir = tmpdir(), 'spool-bytes': most, 'encrypt-key-file': keyPath } = values;
-  const spoolBytes = wholeNumber('--spool-bytes', most, 1, Number.MAX_SAFE_INTEGER);
+  const most = Number.MAX_SAFE_INTEGER;
+  const {
+    spool: spoolDir = tmpdir(),
+    'spool-bytes': spooled,
+    'encrypt-key-file': keyPath,
+  } = values;
+  const spoolBytes = wholeNumber('--spool-bytes', spooled, 1, most);
   return {
+    confirmUpToBytes: wholeNumber('--confirm-up-to', values['confirm-up-to'], 0, most),
     etcd: { endpoints, tls: tlsOf(values), login },
     to: address === undefined ? { path: to } : { address, spoolDir, spoolBytes },
     sealing: keyPath === undefined ? undefined : { keyPath, spoolDir, spoolBytes },

@@ -16,9 +16,16 @@ export interface Witnesses {
 export interface ReadOptions {
   /** The snapshot, in messages. */
   readonly name: string;
+  /** Its bytes were held against the hash at its end, or will be before it counts. */
+  readonly isDigestKnown?: boolean;
+  /** No member is asked for the hash of a larger one: it applies no write while it reckons that. */
+  readonly confirmUpToBytes?: number | undefined;
   readonly signal: AbortSignal;
   readonly onProgress: (doneBytes: number, totalBytes: number) => void;
 }
+
+/** A member applies no write for some 700 ms then, where all of it is in memory. */
+const CONFIRM_UP_TO_BYTES = 2 * 2 ** 30;
 
 /** A member reads all that it has for it. */
 const HASH_MS = 60_000;
@@ -27,20 +34,21 @@ const HASH_MS_PER_GIB = 60_000;
 export async function readThrough(
   path: string,
   witnesses: Witnesses,
-  { name, signal, onProgress }: ReadOptions,
+  options: ReadOptions,
 ): Promise<Checked> {
-  const snapshot = openSnapshot(path, { name, hasKvHash: true, signal, onProgress });
+  const { name, signal } = options;
+  const snapshot = openSnapshot(path, { ...options, hasKvHash: true });
   const { facts } = snapshot;
   let told: Promise<Told> | undefined;
   let keys = 0;
   for await (const batch of snapshot.entries()) {
-    told ??= ask(witnesses, facts, signal);
+    told ??= ask(witnesses, facts, options);
     keys += batch.length;
   }
   const revision = revisionOf(facts);
   const { compactRevision, kvHash: hashKv } = facts;
   if (hashKv === undefined) throw new Error('the snapshot was not hashed');
-  const answer = await (told ?? ask(witnesses, facts, signal));
+  const answer = await (told ?? ask(witnesses, facts, options));
   signal.throwIfAborted();
   const confirmation = compared(name, facts, hashKv, answer);
   return { revision, compactRevision, keys, hashKv, confirmation };
@@ -56,12 +64,17 @@ const revisionOf = ({ revision, compactRevision }: SnapshotFacts): bigint =>
 async function ask(
   { members, version }: Witnesses,
   facts: SnapshotFacts,
-  signal: AbortSignal,
+  { signal, confirmUpToBytes = CONFIRM_UP_TO_BYTES }: ReadOptions,
 ): Promise<Told> {
   // Taken before anything is awaited: it does not change, and is read by its own revision.
   const revision = `${revisionOf(facts)}`;
   if (/^[0-2]\.|^3\.[0-4]\./.test(version)) {
     return { unconfirmed: `etcd ${version} is too old to be asked for its hash` };
+  }
+  if (facts.sizeBytes > confirmUpToBytes) {
+    const limit = `more than the ${confirmUpToBytes} up to which a member is asked`;
+    const why = 'it takes no writes while it reckons its hash (spec.confirmUpTo)';
+    return { unconfirmed: `it has ${facts.sizeBytes} bytes, ${limit}: ${why}` };
   }
   const timeoutMs = HASH_MS + Math.ceil((facts.sizeBytes / 2 ** 30) * HASH_MS_PER_GIB);
   let why = 'no member was asked';

@@ -15,6 +15,7 @@ const PART_BYTES = 1024 * 1024;
 export class SealedTarget implements Target {
   readonly name: string;
   readonly partBytes = PART_BYTES;
+  readonly isSpoolHeld = false;
   // Chunks are sealed in their order; those that are sealed go out beside each other.
   readonly partsAtOnce = 1;
   readonly #target: Storage;

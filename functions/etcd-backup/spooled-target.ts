@@ -26,6 +26,8 @@ interface Coming {
 export class SpooledTarget implements Target {
   readonly name: string;
   readonly partBytes = WRITE_BYTES;
+  /** The storage takes the bytes of the disk by the hash of what came. */
+  readonly isSpoolHeld = true;
   // The next one fills while one is written.
   readonly partsAtOnce = 2;
   readonly #target: S3Target;

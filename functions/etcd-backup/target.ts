@@ -30,6 +30,8 @@ export interface Storage {
 export interface Target extends Storage {
   /** The bytes that etcd sent, on this machine's disk, from `begin` on. */
   readonly spool: Spool;
+  /** Whether every byte of that is held against what etcd sent, before it is finished. */
+  readonly isSpoolHeld: boolean;
 }
 
 export function backupExists(name: string, cause?: unknown): Failure {

@@ -22,6 +22,8 @@ export interface EtcdBackupSpec {
   readonly spool?: BackupSpool;
   /** Read back from its target and restored before it counts; not when absent. */
   readonly rehearsal?: RehearsalSpec;
+  /** A member is asked for its hash of all keys up to this size; absent before it was a field. */
+  readonly confirmUpTo?: string;
   readonly deadlineSeconds: number;
   readonly resources: { readonly requests?: Amounts; readonly limits?: Amounts };
   /** It is stored as etcd sends it when absent. */

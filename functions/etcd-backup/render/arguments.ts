@@ -1,6 +1,6 @@
 // The arguments of the program in a Job's pod: paths in its pod, and no secret but one that is of
 // this Job alone. Pure.
-import type { BackupSpool, S3Object } from '../../../shared/api/etcd-backup.ts';
+import type { S3Object } from '../../../shared/api/etcd-backup.ts';
 import { volumeIn } from '../../../shared/backups/volume.ts';
 import { versionOfImage } from '../../../shared/etcd/version.ts';
 import { keyOptions } from '../../../shared/jobs/encryption.ts';
@@ -21,7 +21,7 @@ export const PASSWORD_FILE = 'password';
 
 export function argumentsOf(backup: EtcdBackup, source: Source, secret: string): readonly string[] {
   const { endpoints, tlsSecret, login } = source;
-  const { target, spool, encryption } = backup.spec;
+  const { target, spool, encryption, confirmUpTo } = backup.spec;
   const { s3 } = target;
   return [
     ...endpoints.map((url) => option('etcd', url)),
@@ -39,7 +39,9 @@ export function argumentsOf(backup: EtcdBackup, source: Source, secret: string):
     ...(s3 === undefined ? [] : toS3(s3)),
     ...(isSpooled(backup.spec) ? [option('spool', SPOOL_DIR)] : []),
     ...keyOptions(encryption),
-    ...(spool?.medium === 'Node' ? [option('spool-bytes', bytesOf(spool))] : []),
+    // The disk of a node does not show it, and the kubelet ends the pod that takes more.
+    ...(spool?.medium === 'Node' ? [option('spool-bytes', bytesOf(spool.size))] : []),
+    ...(confirmUpTo === undefined ? [] : [option('confirm-up-to', bytesOf(confirmUpTo))]),
     // One attempt knows by it what an earlier one has left.
     option('writer', secret),
     ...(isNameOwn(backup) ? ['--own-name'] : []),
@@ -47,8 +49,7 @@ export function argumentsOf(backup: EtcdBackup, source: Source, secret: string):
   ];
 }
 
-/** The disk of a node does not show it, and the kubelet ends the pod that takes more. */
-const bytesOf = ({ size }: BackupSpool): string => `${Math.floor(quantityOf(size))}`;
+const bytesOf = (size: string): string => `${Math.floor(quantityOf(size))}`;
 
 /** A file on a claim is its own copy, unless it is sealed. */
 export const isSpooled = ({ target, encryption }: EtcdBackup['spec']): boolean =>

@@ -175,10 +175,12 @@ const peerStatus: Whole<Omit<EtcdPeerStatus, 'conditions'>> & {
   conditions: [condition],
 };
 
-export const backupTarget: Pick<EtcdBackupSpec, 'deadlineSeconds' | 'resources'> = {
+export const jobSettings: Pick<EtcdBackupSpec, 'deadlineSeconds' | 'resources'> = {
   deadlineSeconds: 600,
   resources: etcdSettings.resources,
 };
+
+export const backupSettings = { ...jobSettings, confirmUpTo: '1Gi' };
 
 export const whereEndpoints: Whole<Omit<EtcdBackupSpec['source'], 'etcdCluster'>> = {
   endpoints: ['https://10.0.0.1:2379'],
@@ -193,7 +195,7 @@ export const wholeRehearsal: Whole<NonNullable<EtcdBackupSpec['rehearsal']>> = {
 
 const backupSpecs: Readonly<Record<string, EtcdBackupSpec>> = {
   cluster: {
-    ...backupTarget,
+    ...backupSettings,
     source: { etcdCluster: { name: 'main' } },
     target: { s3: s3Object },
     spool: { medium: 'Volume', size: '20Gi', storageClassName: 'fast' },
@@ -201,18 +203,18 @@ const backupSpecs: Readonly<Record<string, EtcdBackupSpec>> = {
     rehearsal: wholeRehearsal,
   },
   scheduled: {
-    ...backupTarget,
+    ...backupSettings,
     source: { etcdCluster: { name: 'main' } },
     target: { claim: { name: 'backups' } },
     scheduled: { schedule: 'main', uid: 's1', at },
   },
   identity: {
-    ...backupTarget,
+    ...backupSettings,
     source: { etcdCluster: { name: 'main' } },
     target: { s3: s3OfAccount },
   },
   endpoints: {
-    ...backupTarget,
+    ...backupSettings,
     source: whereEndpoints,
     target: { claim: { name: 'backups', path: 'etcd/main.db' } },
   },

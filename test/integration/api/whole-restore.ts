@@ -1,6 +1,6 @@
 // An EtcdRestore with every field that the types in shared/api have, however deep.
 import type { EtcdRestoreSpec, EtcdRestoreStatus } from '../../../shared/api/etcd-restore.ts';
-import { backupStatus, backupTarget } from './whole-etcd.ts';
+import { backupStatus, jobSettings } from './whole-etcd.ts';
 import { s3Object, s3OfAccount } from './whole-s3.ts';
 import { AT as at, CONDITION as condition, type Whole, type WholeKind } from './whole-kind.ts';
 
@@ -8,25 +8,25 @@ const { serverSideEncryption: _, ...restoreS3 } = s3Object;
 
 const restoreSpecs: Readonly<Record<string, EtcdRestoreSpec>> = {
   backup: {
-    ...backupTarget,
+    ...jobSettings,
     source: { etcdBackup: { name: 'now' } },
     etcdCluster: { name: 'main', spec: {} },
     dryRun: true,
   },
   s3: {
-    ...backupTarget,
+    ...jobSettings,
     source: { s3: restoreS3, encryption: { secretName: 'backup-key', key: 'key' } },
     etcdCluster: { name: 'main' },
     dryRun: false,
   },
   identity: {
-    ...backupTarget,
+    ...jobSettings,
     source: { s3: { ...restoreS3, credentials: s3OfAccount.credentials } },
     etcdCluster: { name: 'main' },
     dryRun: false,
   },
   claim: {
-    ...backupTarget,
+    ...jobSettings,
     source: { claim: { name: 'backups', path: 'etcd/main.db' } },
     etcdCluster: { name: 'main' },
     dryRun: false,

@@ -4,7 +4,7 @@ import type {
   EtcdBackupScheduleStatus,
   ExponentialRetention,
 } from '../../../shared/api/etcd-backup-schedule.ts';
-import { backupTarget, whereEndpoints, wholeRehearsal } from './whole-etcd.ts';
+import { backupSettings, whereEndpoints, wholeRehearsal } from './whole-etcd.ts';
 import { s3Object, s3OfAccount } from './whole-s3.ts';
 import { AT as at, CONDITION as condition, type Whole, type WholeKind } from './whole-kind.ts';
 
@@ -20,7 +20,7 @@ const scheduleFields: Whole<Omit<EtcdBackupScheduleSpec, 'retention' | 'template
 };
 const { key: _, ...keyless } = s3Object;
 const ofCluster: EtcdBackupScheduleSpec['template'] = {
-  ...backupTarget,
+  ...backupSettings,
   source: { etcdCluster: { name: 'main' } },
   target: { s3: keyless },
   spool: { medium: 'Volume', size: '20Gi', storageClassName: 'fast' },
@@ -31,7 +31,7 @@ const ofAccount: EtcdBackupScheduleSpec['template'] = {
   target: { s3: { ...keyless, credentials: s3OfAccount.credentials } },
 };
 const ofEndpoints: EtcdBackupScheduleSpec['template'] = {
-  ...backupTarget,
+  ...backupSettings,
   source: whereEndpoints,
   target: { claim: { name: 'backups' } },
 };

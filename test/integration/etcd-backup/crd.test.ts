@@ -15,6 +15,7 @@ const specOf = async (name: string) => (await created(name))?.['spec'];
 test('a source and a target are enough', async () => {
   expect(await specOf(await create(LEAST))).toEqual({
     ...LEAST,
+    confirmUpTo: '2Gi',
     deadlineSeconds: 3_600,
     resources: { requests: { cpu: '100m', memory: '128Mi' }, limits: { memory: '512Mi' } },
   });
@@ -50,6 +51,7 @@ test.each<[object]>([
   [{ spool: { size: '10Gi' } }],
   [{ encryption: { secretName: 'backup-key', key: 'of-2026' } }],
   [{ ...claim({}), encryption: { secretName: 'backup-key' }, spool: { size: '1Gi' } }],
+  [{ confirmUpTo: '0' }],
   [{ rehearsal: {} }],
   [{ ...claim({}), rehearsal: { disk: { size: '5Gi' } } }],
   [{ source: { endpoints }, rehearsal: { image: 'quay.io/coreos/etcd:v3.6.16' } }],
@@ -106,6 +108,9 @@ test.each<[object, string]>([
   [{ spool: { size: '1Gi', storageClassName: 'fast' } }, 'The disk of a node has no storage class'],
   [{ spool: { size: 'large' } }, 'Write a size as Kubernetes does, such as 2Gi, and 16Mi at least'],
   [{ spool: { size: '2Ti' } }, 'etcd does not use that much; write 1Ti at most'],
+  [{ confirmUpTo: '-1' }, 'Write a size as Kubernetes does, such as 2Gi, or 0'],
+  [{ confirmUpTo: 'large' }, 'Write a size as Kubernetes does, such as 2Gi, or 0'],
+  [{ confirmUpTo: '2Ti' }, 'etcd does not use that much; write 1Ti at most'],
   [{ source: { endpoints }, rehearsal: {} }, 'The version of an etcd at endpoints is not known'],
   [{ rehearsal: { image: 'etcd:latest' } }, 'Name a version, such as quay.io/coreos/etcd:v3.6.16'],
   [{ rehearsal: { disk: {} } }, 'size: Required value'],

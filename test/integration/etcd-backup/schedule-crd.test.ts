@@ -33,6 +33,7 @@ test('a schedule and a template are enough', async () => {
     failedHistory: 3,
     template: {
       ...TEMPLATE,
+      confirmUpTo: '2Gi',
       deadlineSeconds: 3_600,
       resources: { requests: { cpu: '100m', memory: '128Mi' }, limits: { memory: '512Mi' } },
     },

@@ -88,9 +88,10 @@ test('what it is told is what is done', async () => {
   const tls = ['--cacert', 'ca', '--cert', 'c', '--key', 'k'];
   const login = ['--user', 'root', '--password-file', password];
   const to = ['--to', 's3://backups/etcd.db', '--spool', '/spool', '--s3-sse', 'aws:kms:k'];
-  const more = ['--s3-region', 'eu-1', '--encrypt-key-file', 'k'];
+  const more = ['--s3-region', 'eu-1', '--encrypt-key-file', 'k', '--confirm-up-to', '0'];
   const options = await commandOptions([...ETCD, ...tls, ...login, ...to, ...more]);
   expect(options).toMatchObject({
+    confirmUpToBytes: 0,
     sealing: { keyPath: 'k', spoolDir: '/spool' },
     etcd: {
       endpoints: ['http://127.0.0.1:2379'],

@@ -1,10 +1,10 @@
 // A snapshot counts as a backup when a member tells the hash that it has, and not when it tells
 // another one; when nobody can tell it, that is said.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readThrough } from '../../../functions/etcd-backup/read-through.ts';
+import { type ReadOptions, readThrough } from '../../../functions/etcd-backup/read-through.ts';
 import { openEtcdAdmin } from '../../../shared/etcd/admin.ts';
 import { writeBoltFile } from '../../builders/bolt-file.ts';
 import { breaksOff, type Manner, poseAsEtcd, refuses, says } from '../../builders/posing-etcd.ts';
@@ -24,14 +24,19 @@ const header = { cluster_id: '1', member_id: '2', revision: '9' };
 const tells = (hash: number, compact_revision = '-1'): Manner =>
   says({ header, hash, compact_revision });
 
-async function read(manners: readonly Manner[], version = '3.6.0') {
+async function read(
+  manners: readonly Manner[],
+  version = '3.6.0',
+  more: Partial<ReadOptions> = {},
+  file = path,
+) {
   const servers = await Promise.all(manners.map((manner) => poseAsEtcd(manner)));
   const etcd = openEtcdAdmin({ endpoints: servers.map(({ url }) => url) });
   const members = servers.map(({ url }) => etcd.at(url));
   const signal = new AbortController().signal;
-  const options = { name: 'the snapshot', signal, onProgress: () => undefined };
+  const options = { name: 'the snapshot', signal, onProgress: () => undefined, ...more };
   try {
-    const checked = await readThrough(path, { members, version }, options);
+    const checked = await readThrough(file, { members, version }, options);
     return { ...checked, asked: servers.map(({ asked }) => asked.map(({ body }) => body)) };
   } finally {
     await etcd.close();
@@ -76,3 +81,29 @@ test.each<[string, Manner, string | undefined, RegExp]>([
     expect(confirmation).toEqual({ unconfirmed: expect.stringMatching(why) });
   },
 );
+
+test('of a large one no member is asked: it would take no writes meanwhile', async () => {
+  const sizeBytes = statSync(path).size;
+  const asked = async (confirmUpToBytes: number) =>
+    read([tells(HASH)], undefined, { confirmUpToBytes });
+  expect(await asked(sizeBytes)).toMatchObject({ confirmation: { isHashConfirmed: true } });
+  const large = await asked(sizeBytes - 1);
+  const why = new RegExp(
+    `^it has ${sizeBytes} bytes, more than the ${sizeBytes - 1} .*confirmUpTo`,
+  );
+  expect(large.confirmation).toEqual({ unconfirmed: expect.stringMatching(why) });
+  expect(large).toMatchObject({ asked: [[]], hashKv: HASH });
+});
+
+test('its own hash is held against its bytes, unless its target does that', async () => {
+  const spoiled = join(dir, 'spoiled.db');
+  const bytes = readFileSync(path);
+  // A byte of a page that nothing points to.
+  writeFileSync(spoiled, bytes.fill(1, bytes.length - 33, bytes.length - 32));
+  await expect(read([tells(HASH)], undefined, { name: 'it' }, spoiled)).rejects.toMatchObject({
+    code: 'SNAPSHOT_DAMAGED',
+    message: expect.stringMatching(/its bytes have the sha256/),
+  });
+  const { confirmation } = await read([tells(HASH)], undefined, { isDigestKnown: true }, spoiled);
+  expect(confirmation).toEqual({ isHashConfirmed: true });
+});

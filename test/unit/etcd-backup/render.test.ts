@@ -75,6 +75,7 @@ test('its program understands all of it', async () => {
       spoolDir: '/spool',
       spoolBytes: 2 * 2 ** 30,
     },
+    confirmUpToBytes: 2 * 2 ** 30,
     writer: SECRET,
     isNameOwn: false,
     resultPath: '/dev/termination-log',
@@ -95,7 +96,7 @@ test('a file on a claim is one in its pod, and told by the name of the claim', a
   expect(podOf({ target }).volumes).toEqual([
     { name: 'target', persistentVolumeClaim: { claimName: 'disk' } },
   ]);
-  expect(podOf({ target }).containers[0].env).toEqual([]);
+  expect(podOf({ target }).containers[0].env).toEqual([{ name: 'MALLOC_ARENA_MAX', value: '1' }]);
 });
 
 test('the name of the backup is its own when none is given', () => {
@@ -124,16 +125,15 @@ test('Secrets are mounted by their names, and keys of S3 are variables', () => {
     { name: 'spool', emptyDir: {} },
   ]);
   const [{ env, args, volumeMounts }] = containers;
-  expect(args).toEqual(
-    expect.arrayContaining(['--user=-root', '--password-file=/etc/ballast/login/password']),
-  );
-  expect(env.map((one) => Object(one).valueFrom.secretKeyRef)).toEqual([
+  const given = ['--user=-root', '--password-file=/etc/ballast/login/password'];
+  expect(args).toEqual(expect.arrayContaining(given));
+  expect(env.flatMap((one) => Object(one).valueFrom?.secretKeyRef ?? [])).toEqual([
     { name: 's3', key: 'AWS_ACCESS_KEY_ID' },
     { name: 's3', key: 'AWS_SECRET_ACCESS_KEY' },
     { name: 's3', key: 'AWS_SESSION_TOKEN', optional: true },
   ]);
-  const written = volumeMounts.filter((one) => !Object(one).readOnly);
-  expect(written).toEqual([{ name: 'spool', mountPath: '/spool', readOnly: false }]);
+  const spool = { name: 'spool', mountPath: '/spool', readOnly: false };
+  expect(volumeMounts.filter((one) => !Object(one).readOnly)).toEqual([spool]);
 });
 
 const encryption = { secretName: 'backup-key', key: 'of-2026' };
@@ -293,7 +293,7 @@ test('a rehearsal is three parts more, which have what they need and nothing of 
     ['rehearsal (written)'],
     ['rehearsal (written)'],
   ]);
-  expect(all.map(({ env = [] }) => env.length)).toEqual([3, 3, 0, 0]);
+  expect(all.map(({ env = [] }) => env.length)).toEqual([4, 4, 0, 1]);
   expect(all.slice(1).flatMap(({ args }) => args.filter((one) => one.includes(URL)))).toEqual([]);
 });
 

@@ -15,6 +15,7 @@ export const LOCATION = `s3://backups/shop/now/20261125T040000Z-${UID}.db`;
 export const SPEC: EtcdBackupSpec = {
   source: { etcdCluster: { name: 'main' } },
   target: { s3: { bucket: 'backups', credentials: { secretName: 's3' } } },
+  confirmUpTo: '2Gi',
   deadlineSeconds: 3_600,
   resources: { requests: { cpu: '100m', memory: '128Mi' }, limits: { memory: '512Mi' } },
 };
