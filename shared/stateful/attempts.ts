@@ -22,6 +22,8 @@ export interface Attempts {
   readonly sinceMs: number;
   readonly lastMs: number;
   readonly about?: string | undefined;
+  /** Why the API server did not take it. */
+  readonly refusal?: Reason;
 }
 
 /** By the keys of steps. */
@@ -59,6 +61,12 @@ export function holdBack(
   return undefined;
 }
 
+/** It is told while the step is held back, since it says more than that nothing changed. */
+export function keepRefusal(attempts: AttemptLog, { key }: Attempt, refusal: Reason): void {
+  const known = attempts.get(key);
+  if (known !== undefined) attempts.set(key, { ...known, refusal });
+}
+
 function heldBack(
   before: Attempts,
   { isAsking, next }: Attempt,
@@ -69,7 +77,8 @@ function heldBack(
   const pauseMs = isAsking
     ? ASKING_PAUSE_MS
     : Math.min(PAUSE_MS * 2 ** (times - TIMES_MAX), PAUSE_MAX_MS);
-  return isPatient || nowMs - lastMs >= pauseMs ? undefined : noEffect(next, before);
+  if (isPatient || nowMs - lastMs >= pauseMs) return undefined;
+  return before.refusal ?? noEffect(next, before);
 }
 
 function noEffect(next: string, { times, sinceMs }: Attempts): Reason {

@@ -5,7 +5,7 @@ import type { Context } from '../function/define.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { Reason } from '../kube/conditions.ts';
 import { isKubeError } from '../kube/errors.ts';
-import { type Attempt, holdBack } from './attempts.ts';
+import { type Attempt, holdBack, keepRefusal } from './attempts.ts';
 import { type Decision, waitFor } from './decision.ts';
 import type { Keeping, Kept, KeptMemory } from './keeping.ts';
 import { isPolicy, type LookedAfter, policyRefusalOf, rightsMissing } from './missing-rights.ts';
@@ -89,7 +89,7 @@ async function reconcileOnce<
       return undefined;
     }
     log.info({ ...about, step: step.type }, 'step');
-    return applyOne(how, { object, state, decision, step }, deps, signal);
+    return applyOne(how, { object, state, decision, step, attempt }, deps, signal);
   }
   log.info({ ...about, waitsFor: waitsFor?.message }, 'no step');
   const isDone = isTimeOver || how.isConverged(state, decision);
@@ -114,6 +114,7 @@ interface Observed<Object, State> {
 interface Decided<Object, State, Step> extends Observed<Object, State> {
   readonly decision: Decision<Step>;
   readonly step: Step;
+  readonly attempt: Attempt;
 }
 
 async function applyOne<
@@ -128,7 +129,7 @@ async function applyOne<
   deps: Deps,
   signal: AbortSignal,
 ): Promise<number | undefined> {
-  const { object, decision, step } = decided;
+  const { object, decision, step, attempt } = decided;
   const records = how.recordsIn(step);
   if (records !== undefined) {
     await updateStatus(how, decided, decision, deps, signal, records);
@@ -139,6 +140,7 @@ async function applyOne<
   if ('reason' in result) {
     // Servers run without a NetworkPolicy, so a refused one stops nothing else.
     if (!isPolicy(step)) {
+      keepRefusal(memory.attempts, attempt, result);
       await updateStatus(how, decided, waitFor(decision.next, [result], result), deps, signal);
       return undefined;
     }

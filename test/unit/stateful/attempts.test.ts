@@ -1,7 +1,7 @@
 // Steps that change nothing: a few are let pass, then fewer and fewer, and whoever reads the status
 // learns of it.
 import { expect, test } from 'vitest';
-import { type AttemptLog, holdBack } from '../../../shared/stateful/attempts.ts';
+import { type AttemptLog, holdBack, keepRefusal } from '../../../shared/stateful/attempts.ts';
 
 /** The seconds in which a step is let pass that is tried each second. */
 function secondsOf(isAsking: boolean, seconds: number): readonly number[] {
@@ -29,6 +29,20 @@ test('a step that is held back is told with its number of tries, and since when'
   const reason = holdBack(attempts, attempt, 3_000);
   expect(reason?.reason).toBe('NoEffect');
   expect(reason?.message).toContain('Turn it on: done 3 times since 1970-01-01T00:00:00Z');
+});
+
+test('a step that the API server refused says why for as long as it is held back', () => {
+  const attempts: AttemptLog = new Map();
+  const attempt = { key: 'step', next: 'Create the Job', isAsking: false };
+  const refusal = { reason: 'ApiServerRefused', message: 'A policy refuses it.' };
+  for (let tries = 0; tries < 3; tries += 1) {
+    expect(holdBack(attempts, attempt, 0)).toBeUndefined();
+    keepRefusal(attempts, attempt, refusal);
+  }
+  expect(holdBack(attempts, attempt, 3_000)).toEqual(refusal);
+  // It was taken, and taken back.
+  expect(holdBack(attempts, attempt, 15_000)).toBeUndefined();
+  expect(holdBack(attempts, attempt, 16_000)?.reason).toBe('NoEffect');
 });
 
 test('another step is not held back with it, and a step of long ago is forgotten', () => {
