@@ -36,6 +36,16 @@ test('processes and directory of a crashed plane are removed', async () => {
   await rm(root, { recursive: true });
 });
 
+test('a plane of a container that shares the directory is left alone', async () => {
+  const root = await mkdtemp(join(tmpdir(), 'ballast-sweep-'));
+  const { path, pid } = await crashedPlane(root);
+  await writeFile(join(path, 'owner'), '1 12345 pid:[1]');
+  expect(await sweepLeftovers(root)).toEqual([]);
+  expect((await stat(path)).isDirectory()).toBe(true);
+  process.kill(pid);
+  await rm(root, { recursive: true });
+});
+
 test('a starter that is killed takes its parts along, also those that stand still', async () => {
   const root = await mkdtemp(join(tmpdir(), 'ballast-killed-'));
   const starter = spawn(process.execPath, [join(import.meta.dirname, 'hold-plane.ts')], {

@@ -1,12 +1,15 @@
 // Reads processes under Linux' /proc. Everything here answers `undefined` for a process that is
 // gone.
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, readlink } from 'node:fs/promises';
 
 /** A pid alone can be reused; a pid with its start time (in clock ticks since boot) cannot. */
 export async function startTimeTicks(pid: number): Promise<number | undefined> {
   const fields = await statFields(pid);
   return fields?.[19] === undefined ? undefined : Number(fields[19]);
 }
+
+/** Where the pids that this process sees count. */
+export const pidNamespace = (): Promise<string> => readlink('/proc/self/ns/pid');
 
 /** Processor time of all its threads, in clock ticks. */
 export async function usedTicks(pid: number): Promise<number | undefined> {

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pidsWithEnvironment, startTimeTicks } from './proc.ts';
+import { pidNamespace, pidsWithEnvironment, startTimeTicks } from './proc.ts';
 import { startReaper } from './start-reaper.ts';
 import { userId } from './user-id.ts';
 
@@ -62,11 +62,11 @@ export async function makeRunDirectory(
 /** For a directory that outlives its plane: refuses it while another starter that lives uses it. */
 export async function claimDirectory(path: string): Promise<void> {
   await mkdir(path, { recursive: true });
-  const [pid = '', ticks = ''] = (await ownerOf(path)).split(' ');
-  if (Number(pid) !== process.pid && ticks !== '') {
-    const isThere = (await startTimeTicks(Number(pid))) === Number(ticks);
+  const owner = await ownerOf(path);
+  if (owner !== undefined && owner.pid !== process.pid) {
+    const isThere = (await startTimeTicks(owner.pid)) === owner.ticks;
     if (isThere)
-      throw new Error(`${path} is used by the start with pid ${pid}: end that one first`);
+      throw new Error(`${path} is used by the start with pid ${owner.pid}: end that one first`);
   }
   await writeOwner(path);
 }
@@ -83,11 +83,33 @@ export async function killOwnPlanes(): Promise<void> {
 
 async function writeOwner(path: string): Promise<void> {
   const ticks = await startTimeTicks(process.pid);
-  await writeFile(join(path, OWNER_FILE), `${process.pid} ${ticks}`);
+  await writeFile(join(path, OWNER_FILE), `${process.pid} ${ticks} ${await pidNamespace()}`);
 }
 
-const ownerOf = (path: string): Promise<string> =>
-  readFile(join(path, OWNER_FILE), 'utf8').catch(() => '');
+interface Owner {
+  readonly pid: number;
+  readonly ticks: number;
+  /** Where its pid counts. */
+  readonly namespace: string | undefined;
+}
+
+/** Undefined before it is written. */
+async function ownerOf(path: string): Promise<Owner | undefined> {
+  const text = await readFile(join(path, OWNER_FILE), 'utf8').catch(() => '');
+  const [pid, ticks, namespace] = text.split(' ');
+  if (ticks === undefined) return undefined;
+  return { pid: Number(pid), ticks: Number(ticks), namespace };
+}
+
+/**
+ * Left out are those of another pid namespace, such as that of a container that shares this
+ * directory: nobody here sees whether their starter lives.
+ */
+async function visible(paths: readonly string[]): Promise<readonly string[]> {
+  const own = await pidNamespace();
+  const owners = await Promise.all(paths.map(ownerOf));
+  return paths.filter((_, at) => (owners[at]?.namespace ?? own) === own);
+}
 
 /** Ends what crashed starters left; safe to call from several starters at once. */
 export async function sweepLeftovers(root = runRoot()): Promise<readonly Leftover[]> {
@@ -96,7 +118,7 @@ export async function sweepLeftovers(root = runRoot()): Promise<readonly Leftove
     throw error;
   });
   const planes = names.filter((name) => name.startsWith('plane-')).map((name) => join(root, name));
-  const swept = await Promise.all(planes.map(sweepPlane));
+  const swept = await Promise.all((await visible(planes)).map(sweepPlane));
   return swept.filter((leftover) => leftover !== undefined);
 }
 
@@ -106,18 +128,14 @@ export async function livePlanes(): Promise<readonly string[]> {
   return alive.map(({ path }) => path).filter((path) => !existsSync(join(path, SCRATCH_FILE)));
 }
 
-/** All there are, and whether their starters live. */
+/** All that this starter can judge, and whether their starters live. */
 export async function runDirectories(
   kind: RunKind,
 ): Promise<readonly { readonly path: string; readonly isAlive: boolean }[]> {
   const names = await readdir(runRoot()).catch(() => []);
-  const paths = names.filter((name) => name.startsWith(`${kind}-`));
-  return Promise.all(
-    paths.map(async (name) => {
-      const path = join(runRoot(), name);
-      return { path, isAlive: await isOwnerAlive(path) };
-    }),
-  );
+  const named = names.filter((name) => name.startsWith(`${kind}-`));
+  const paths = await visible(named.map((name) => join(runRoot(), name)));
+  return Promise.all(paths.map(async (path) => ({ path, isAlive: await isOwnerAlive(path) })));
 }
 
 /** The pid of the starter. */
@@ -140,7 +158,7 @@ async function isOwnerAlive(path: string): Promise<boolean> {
   const owner = await ownerOf(path);
   const ticks = await startTimeTicks(pid);
   if (ticks === undefined) return false;
-  return owner === '' || owner === `${pid} ${ticks}`;
+  return owner === undefined || (owner.pid === pid && owner.ticks === ticks);
 }
 
 function endIfThere(pid: number): void {
