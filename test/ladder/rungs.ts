@@ -61,7 +61,7 @@ export const cannotBeHadCode = 3;
 const KEEPS_COMPILED = {
   NODE_COMPILE_CACHE: resolve(import.meta.dirname, '../../node_modules/.cache/ballast/compiled'),
 };
-/** The compiler and the linter are Go: a fifth less CPU, in the same memory. */
+/** The compiler and the linter are Go: a sixth less CPU, in the same memory. */
 const FOR_GO_PROGRAMS = { GOGC: '400' };
 
 const cores = availableParallelism();
