@@ -2,7 +2,7 @@
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { type Ended, runCommand } from './command.ts';
 import { readCounts } from './counts.ts';
 import type { Climb, Outcome } from './outcome.ts';
@@ -56,11 +56,6 @@ export async function climbOne(rung: Rung, by: ClimbOne): Promise<Climbed> {
   }
 }
 
-/** A bundle has such a cache of its own, so tests of what is shipped go without. */
-const COMPILED = {
-  NODE_COMPILE_CACHE: resolve(import.meta.dirname, '../../node_modules/.cache/ballast/compiled'),
-};
-
 interface Places {
   readonly report: string;
   readonly times: string;
@@ -75,7 +70,7 @@ async function runAll(rung: Rung, by: ClimbOne, { report, times, voice }: Places
     ended = await runCommand(rung.counts === 'tests' ? reporting(command, report) : command, {
       boundMs: rung.boundMs,
       signal: by.signal,
-      env: { BALLAST_TIMES: times, ...(rung.keepsCompiled === true ? COMPILED : {}) },
+      env: { BALLAST_TIMES: times, ...rung.env },
       onOutput: (text) => voice.take(text),
     });
     ended = { ...ended, cpuSeconds: ended.cpuSeconds + before };

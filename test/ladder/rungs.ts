@@ -1,6 +1,7 @@
 // The rungs of the ladder, from the cheapest to the dearest, and how each one is climbed.
 
 import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
 import {
   knativePartNames,
   nodePartNames,
@@ -44,14 +45,24 @@ export interface Rung {
   readonly unreached?: readonly string[];
   /** The binaries that its tests start. */
   readonly parts?: readonly PartName[];
-  /** Node keeps what it has compiled, for the next process: many small ones do the same. */
-  readonly keepsCompiled?: boolean;
+  /** Settings for its commands, and for what they start. */
+  readonly env?: Readonly<Record<string, string>>;
   /** It asks what a machine has, which is no fault of the code; else it says `cannotBeHadCode`. */
   readonly isAboutMachine?: boolean;
 }
 
 /** How a rung says that this machine has neither what it asks for nor the means to get it. */
 export const cannotBeHadCode = 3;
+
+/**
+ * Node keeps what it has compiled, for the next process: many small ones do the same. A bundle has
+ * such a cache of its own, so tests of what is shipped go without.
+ */
+const KEEPS_COMPILED = {
+  NODE_COMPILE_CACHE: resolve(import.meta.dirname, '../../node_modules/.cache/ballast/compiled'),
+};
+/** The compiler and the linter are Go: a sixth less CPU, in the same memory. */
+const FOR_GO_PROGRAMS = { GOGC: '400' };
 
 const cores = availableParallelism();
 /** Tests on real parts wait for servers and sweeps: one more keeps all cores busy. */
@@ -144,14 +155,19 @@ export const rungs: readonly Rung[] = [
       ['tsc', '--noEmit', '-p', 'functions/console/page'],
     ),
     unreached: ['docs/'],
+    env: FOR_GO_PROGRAMS,
   },
-  { ...check('lint', 'type-aware lint and format', ...LINT), unreached: [] },
+  {
+    ...check('lint', 'type-aware lint and format', ...LINT),
+    unreached: [],
+    env: FOR_GO_PROGRAMS,
+  },
   check('bundles', 'each function as it ships', ['node', 'knative/tools/build/main.ts']),
   machine('parts', 'the real etcd, kube-apiserver and the rest, found or built', []),
   tests('unit', 'pure parts, small servers, and the tidy rules', [], {
     workers: cores,
     unreached: [],
-    keepsCompiled: true,
+    env: KEEPS_COMPILED,
   }),
   tests('contract', "Knative's rules against its real adapter", ['parts'], ofPlane),
   // With one slot, beside both clusters and a lane, its tests met their bounds; and so they did

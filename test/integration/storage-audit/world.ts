@@ -21,6 +21,13 @@ export class EtcdWriter {
     return this.#post('/v3/kv/put', { key: base64(key), value: base64(value) });
   }
 
+  /** Values of 900 kB, under keys from one number up to, and without, another. */
+  async putLarge(from: number, to: number): Promise<void> {
+    for (let key = from; key < to; key += 1) {
+      await this.put(`/registry/k/${key}`, Buffer.alloc(900_000, key));
+    }
+  }
+
   async delete(key: string): Promise<string> {
     return this.#post('/v3/kv/deleterange', { key: base64(key) });
   }
