@@ -43,29 +43,41 @@ export interface Bench {
   open(): Promise<{ readonly sides: readonly Side[]; close(): Promise<void> }>;
 }
 
-/** One pair: each side's sample by its name, and a second run of ours for the control. */
+type Samples = Readonly<Record<string, Sample>>;
+
+/** One pair: each side's sample by its name, and a second run of each of ours for the control. */
 export interface Pair {
-  readonly samples: Readonly<Record<string, Sample>>;
-  readonly again: Sample;
+  readonly samples: Samples;
+  readonly again: Samples;
 }
 
 /** Fewer pairs let one disturbance decide the median. */
 export const pairsMin = 5;
 
-/** The side that the first figure calls ours runs twice in each pair: it is its own control. */
-const controlSide = (bench: Bench): string => bench.figures[0]?.ours ?? '';
+/** Each side that a figure calls ours runs twice in a pair: it is its own control. */
+const oursIn = ({ figures }: Bench): readonly string[] => [
+  ...new Set(figures.map(({ ours }) => ours)),
+];
+
+interface Turn {
+  readonly name: string;
+  readonly into: 'samples' | 'again';
+}
 
 /**
  * The order of the sides in a pair. Odd pairs turn the order round, and so do the two runs of the
  * control: ours, others, ours again; then ours again, others reversed, ours.
  */
-export function orderOf(pair: number, sides: readonly string[], ours: string): readonly string[] {
-  const order = [ours, ...sides.filter((name) => name !== ours), again];
+export function orderOf(
+  pair: number,
+  sides: readonly string[],
+  ours: readonly string[],
+): readonly Turn[] {
+  const others = sides.filter((name) => !ours.includes(name));
+  const first = [...ours, ...others].map((name) => ({ name, into: 'samples' }) as const);
+  const order = [...first, ...ours.map((name) => ({ name, into: 'again' }) as const)];
   return pair % 2 === 0 ? order : order.toReversed();
 }
-
-/** Stands for the second run of our side. */
-export const again = 'again';
 
 export async function runPairs(
   bench: Bench,
@@ -73,10 +85,10 @@ export async function runPairs(
   pairs: number,
   onPair: (done: number) => void,
 ): Promise<Pair[]> {
-  const ours = controlSide(bench);
+  const ours = oursIn(bench);
   const byName = new Map(sides.map((side) => [side.name, side]));
   const run = async (name: string): Promise<Sample> => {
-    const side = byName.get(name === again ? ours : name);
+    const side = byName.get(name);
     if (side === undefined) throw new Error(`${bench.id} names a side ${name} that it has not.`);
     return side.run();
   };
@@ -85,16 +97,16 @@ export async function runPairs(
   for (const { name } of alone) await run(name);
   const measured: Pair[] = [];
   for (let pair = 0; pair < pairs; pair += 1) {
-    const samples: Record<string, Sample> = {};
+    const measuredNow = { samples: {}, again: {} } as Record<Turn['into'], Record<string, Sample>>;
     const names = alone.map(({ name }) => name);
-    for (const name of orderOf(pair, names, ours)) {
-      samples[name] = await run(name);
-      for (const side of sides.filter(({ beside }) => beside === name)) {
-        samples[side.name] = await side.run();
+    for (const { name, into } of orderOf(pair, names, ours)) {
+      measuredNow[into][name] = await run(name);
+      const isFirst = into === 'samples';
+      for (const side of sides.filter(({ beside }) => isFirst && beside === name)) {
+        measuredNow[into][side.name] = await side.run();
       }
     }
-    const { [again]: second = {}, ...rest } = samples;
-    measured.push({ samples: rest, again: second });
+    measured.push(measuredNow);
     onPair(pair + 1);
   }
   return measured;

@@ -34,7 +34,7 @@ function judgeFigure(figure: Figure, pairs: readonly Pair[]): FigureResult {
   const ratios = ours.map((value, index) => value / (against[index] ?? Number.NaN));
   const checked = figure.control === undefined ? figure : { ...figure, sample: figure.control };
   const controls = pairs.map(({ again, samples }) => {
-    const second = valueOf(checked, figure.ours, again);
+    const second = valueOf(checked, figure.ours, again[figure.ours]);
     return second / valueOf(checked, figure.ours, samples[figure.ours]);
   });
   const ratio = spread(ratios, figure.better);

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import type { Bench, Side } from '../../bench/runner.ts';
-import { again, orderOf, runPairs } from '../../bench/runner.ts';
+import { orderOf, runPairs } from '../../bench/runner.ts';
 import { judge } from '../../bench/verdict.ts';
 
 const counting = (name: string, value: number, ran: string[]): Side => ({
@@ -24,8 +24,11 @@ const bench = (sides: readonly Side[]): Bench => ({
 });
 
 test('pairs alternate their order, so that neither side always comes first', () => {
-  expect(orderOf(0, ['ours', 'peer'], 'ours')).toEqual(['ours', 'peer', again]);
-  expect(orderOf(1, ['ours', 'peer'], 'ours')).toEqual([again, 'peer', 'ours']);
+  const first = ['small', 'large', 'peer'].map((name) => ({ name, into: 'samples' }));
+  const second = ['small', 'large'].map((name) => ({ name, into: 'again' }));
+  const sides = ['small', 'large', 'peer'];
+  expect(orderOf(0, sides, ['small', 'large'])).toEqual([...first, ...second]);
+  expect(orderOf(1, sides, ['small', 'large'])).toEqual([...first, ...second].toReversed());
 });
 
 test('a run warms each side up once and then measures ours twice in each pair', async () => {
@@ -35,8 +38,8 @@ test('a run warms each side up once and then measures ours twice in each pair', 
   expect(ran.slice(0, 2)).toEqual(['peer', 'ours']);
   expect(ran.slice(2)).toEqual(['ours', 'peer', 'ours', 'ours', 'peer', 'ours']);
   expect(pairs).toEqual([
-    { samples: { ours: { cost: 1 }, peer: { cost: 2 } }, again: { cost: 1 } },
-    { samples: { ours: { cost: 1 }, peer: { cost: 2 } }, again: { cost: 1 } },
+    { samples: { ours: { cost: 1 }, peer: { cost: 2 } }, again: { ours: { cost: 1 } } },
+    { samples: { ours: { cost: 1 }, peer: { cost: 2 } }, again: { ours: { cost: 1 } } },
   ]);
 });
 
@@ -57,8 +60,8 @@ test('a side beside another is asked after each run of that one, and never by it
   const pairs = await runPairs(bench(sides), sides, 2, () => {});
   expect(ran).toHaveLength(5);
   expect(pairs).toEqual([
-    { samples: { ours: { cost: 2 }, peer: { cost: 20 } }, again: { cost: 3 } },
-    { samples: { ours: { cost: 5 }, peer: { cost: 50 } }, again: { cost: 4 } },
+    { samples: { ours: { cost: 2 }, peer: { cost: 20 } }, again: { ours: { cost: 3 } } },
+    { samples: { ours: { cost: 5 }, peer: { cost: 50 } }, again: { ours: { cost: 4 } } },
   ]);
 });
 

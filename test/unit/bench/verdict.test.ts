@@ -26,7 +26,7 @@ const benchOf = (...figures: readonly Figure[]): Bench => ({
 
 const pair = (ours: number, peer: number, second = ours): Pair => ({
   samples: { ours: { cpu: ours }, peer: { cpu: peer } },
-  again: { cpu: second },
+  again: { ours: { cpu: second } },
 });
 
 const verdictOf = (judged: Figure, pairs: readonly Pair[]): string | undefined =>
@@ -127,7 +127,7 @@ test('a difference about zero is checked by the value that its figure names', ()
   const noise = (cpu: number, all: number) => ({ cpu, all });
   const pairs = [1, -3, 2, -1, 0.5].map((value): Pair => {
     const samples = { ours: noise(value, 100), peer: noise(1_000, 900) };
-    return { samples, again: noise(-value, 102) };
+    return { samples, again: { ours: noise(-value, 102) } };
   });
   expect(verdictOf(figure({ limit: 0.01 }), pairs)).toBe('void');
   expect(verdictOf(figure({ limit: 0.01, control: 'all' }), pairs)).toBe('pass');
