@@ -39,7 +39,7 @@ async function readSource(
 ): Promise<Source | Reason> {
   const { etcdCluster, endpoints = [], tls, login } = spec.source;
   if (etcdCluster === undefined) {
-    return { endpoints, ...(tls && { tlsSecret: tls.secretName }), ...(login && { login }) };
+    return { endpoints, ...(tls && { tls }), ...(login && { login }) };
   }
   const { name } = etcdCluster;
   const found = await kube.get(ETCD_CLUSTERS, { namespace, name }, { signal });
@@ -72,7 +72,7 @@ function sourceOf({ metadata: { name, namespace = '' }, ...rest }: KubeObject): 
   return {
     etcd: { image, quota },
     endpoints: [`${scheme}://${name}.${namespace}.svc:${CLIENT_PORT}`],
-    ...(mode === 'Mutual' ? { tlsSecret: secretName } : {}),
+    ...(mode === 'Mutual' ? { tls: { secretName } } : {}),
     ...(spec.auth === undefined ? {} : { login: { user: 'root', passwordSecret } }),
   };
 }

@@ -1,6 +1,6 @@
 // The observed state of a backup, on which the next step is decided: the object, the etcd that it
 // is of, and its Job with its pods as they are now. Types. Pure.
-import type { SecretKey } from '../../shared/api/etcd-backup.ts';
+import type { BackupTls, SecretKey } from '../../shared/api/etcd-backup.ts';
 import type { FoundJob, FoundPod } from '../../shared/jobs/job.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import type { EtcdBackup } from './object.ts';
@@ -8,8 +8,7 @@ import type { EtcdBackup } from './object.ts';
 /** How the etcd is reached; Secrets by their names, whose content nobody here reads. */
 export interface Source {
   readonly endpoints: readonly string[];
-  /** Has tls.crt, tls.key and ca.crt. */
-  readonly tlsSecret?: string;
+  readonly tls?: BackupTls;
   readonly login?: { readonly user: string; readonly passwordSecret: SecretKey };
   /** As the EtcdCluster has it; undefined for endpoints. */
   readonly etcd?: { readonly image: string; readonly quota: string };

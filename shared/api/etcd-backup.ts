@@ -51,8 +51,18 @@ export interface ScheduledRun {
 export interface BackupSource {
   readonly etcdCluster?: { readonly name: string };
   readonly endpoints?: readonly string[];
-  readonly tls?: { readonly secretName: string };
+  readonly tls?: BackupTls;
   readonly login?: { readonly user: string; readonly passwordSecret: SecretKey };
+}
+
+export interface BackupTls {
+  readonly secretName: string;
+  /** `tls.crt`, `tls.key` and `ca.crt` when absent. */
+  readonly keys?: {
+    readonly certificate: string;
+    readonly key: string;
+    readonly authority: string;
+  };
 }
 
 export interface SecretKey {

@@ -20,12 +20,12 @@ export const REHEARSAL_DIR = '/rehearsal';
 export const PASSWORD_FILE = 'password';
 
 export function argumentsOf(backup: EtcdBackup, source: Source, secret: string): readonly string[] {
-  const { endpoints, tlsSecret, login } = source;
+  const { endpoints, tls, login } = source;
   const { target, spool, encryption, confirmUpTo } = backup.spec;
   const { s3 } = target;
   return [
     ...endpoints.map((url) => option('etcd', url)),
-    ...(tlsSecret === undefined
+    ...(tls === undefined
       ? []
       : [
           option('cacert', `${TLS_DIR}/ca.crt`),

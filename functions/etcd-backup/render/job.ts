@@ -1,6 +1,7 @@
 // The Job of a backup: one pod at a time that runs the program of this folder, with the Secrets
 // that it needs and no token of the API server. The parts of a rehearsal follow in the same pod.
 // Pure.
+import type { BackupTls } from '../../../shared/api/etcd-backup.ts';
 import { keyMounted } from '../../../shared/jobs/encryption.ts';
 import { jobNameOf } from '../../../shared/jobs/job-name.ts';
 import {
@@ -85,14 +86,23 @@ function container(
   });
 }
 
-function mountedIn({ spec }: EtcdBackup, { tlsSecret, login }: Source): readonly Mounted[] {
+/** Under the names that the arguments have. */
+function tlsFiles({ secretName, keys }: BackupTls): object {
+  if (keys === undefined) return { secretName };
+  const items = [
+    { key: keys.certificate, path: 'tls.crt' },
+    { key: keys.key, path: 'tls.key' },
+    { key: keys.authority, path: 'ca.crt' },
+  ];
+  return { secretName, items };
+}
+
+function mountedIn({ spec }: EtcdBackup, { tls, login }: Source): readonly Mounted[] {
   const { target, spool, encryption } = spec;
   const { s3, claim } = target;
   const { passwordSecret } = login ?? {};
   return [
-    ...(tlsSecret === undefined
-      ? []
-      : [mountedForReading('tls', TLS_DIR, { secret: { secretName: tlsSecret } })]),
+    ...(tls === undefined ? [] : [mountedForReading('tls', TLS_DIR, { secret: tlsFiles(tls) })]),
     ...(passwordSecret === undefined
       ? []
       : [mountedForReading('login', LOGIN_DIR, { secret: fileOf(passwordSecret, PASSWORD_FILE) })]),

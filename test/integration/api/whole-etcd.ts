@@ -184,7 +184,10 @@ export const backupSettings = { ...jobSettings, confirmUpTo: '1Gi' };
 
 export const whereEndpoints: Whole<Omit<EtcdBackupSpec['source'], 'etcdCluster'>> = {
   endpoints: ['https://10.0.0.1:2379'],
-  tls: { secretName: 'etcd' },
+  tls: {
+    secretName: 'etcd',
+    keys: { certificate: 'client.crt', key: 'client.key', authority: 'ca.pem' },
+  },
   login: { user: 'root', passwordSecret: { name: 'etcd-root', key: 'password' } },
 };
 

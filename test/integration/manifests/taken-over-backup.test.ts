@@ -19,7 +19,7 @@ const SECRET = 'known-to-attempts';
 const IMAGE = 'dev.local/ballast/etcd-backup:0.1.0';
 const SOURCE = {
   endpoints: ['https://main.default.svc:2379'],
-  tlsSecret: 'main-client',
+  tls: { secretName: 'main-client' },
   login: { user: 'root', passwordSecret: { name: 'main-root', key: 'password' } },
 };
 

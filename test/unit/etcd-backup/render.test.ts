@@ -50,7 +50,7 @@ const told = (spec: Partial<EtcdBackupSpec>, source = PLAIN): readonly string[] 
 
 test('its program understands all of it', async () => {
   const spec = { target: { s3: WHOLE_S3 }, spool: { medium: 'Node', size: '2Gi' } } as const;
-  const args = told(spec, { endpoints: [URL], tlsSecret: 'main-client' });
+  const args = told(spec, { endpoints: [URL], tls: { secretName: 'main-client' } });
   expect(await commandOptions(args)).toEqual({
     etcd: {
       endpoints: [URL],
@@ -113,7 +113,7 @@ test('no variable takes the place of words in a name', () => {
 test('Secrets are mounted by their names, and keys of S3 are variables', () => {
   const passwordSecret = { name: 'main-root', key: 'secret' };
   const login = { user: '-root', passwordSecret };
-  const source = { endpoints: [URL], tlsSecret: 'main-client', login };
+  const source = { endpoints: [URL], tls: { secretName: 'main-client' }, login };
   const { volumes, containers } = podOf({ target: { s3: WHOLE_S3 } }, source);
   expect(volumes).toEqual([
     { name: 'tls', secret: { secretName: 'main-client' } },
@@ -264,7 +264,7 @@ interface RehearsedPod {
 
 const OF_CLUSTER: Source = {
   endpoints: [URL],
-  tlsSecret: 'main-client',
+  tls: { secretName: 'main-client' },
   etcd: { image: 'quay.io/coreos/etcd:v3.6.16', quota: '2Gi' },
 };
 
