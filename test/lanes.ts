@@ -21,7 +21,9 @@ export const lanes: readonly Lane[] = [
   {
     rung: 'contract',
     name: 'delivery',
-    include: ['test/contract/delivery/{adapter-events,broker,kustomize,sender-rules}.test.ts'],
+    include: [
+      'test/contract/delivery/{adapter-events,broker,kustomize,sender-rules,timeline}.test.ts',
+    ],
     parts: ['etcd', 'kube-apiserver'],
     hasManifests: false,
     isAudited: false,
