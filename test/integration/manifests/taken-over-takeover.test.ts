@@ -45,17 +45,22 @@ const claimOf = (name: string, changes: object = {}) => ({
   metadata: metadataOf(name, changes),
   spec: CLAIM_SPEC,
 });
-const backupOf = (name: string, changes: object = {}) => ({
+const endpoints = ['https://10.0.0.1:2379'];
+const backupOf = (name: string, changes: object = {}, spec: object = {}) => ({
   apiVersion: 'ballast.dev/v1alpha1',
   kind: 'EtcdBackup',
   metadata: metadataOf(name, changes),
-  spec: { source: { endpoints: ['http://10.0.0.1:2379'] }, target: { claim: { name: OWN } } },
+  spec: { source: { endpoints }, target: { claim: { name } }, ...spec },
 });
-const restoreOf = (name: string, changes: object = {}) => ({
+const restoreOf = (
+  name: string,
+  changes: object = {},
+  source: object = { etcdBackup: { name } },
+) => ({
   apiVersion: 'ballast.dev/v1alpha1',
   kind: 'EtcdRestore',
   metadata: metadataOf(name, changes),
-  spec: { source: { etcdBackup: { name: OWN } }, etcdCluster: { name: 'old-2' } },
+  spec: { source, etcdCluster: { name: 'old-2' } },
 });
 
 async function putDeployment(): Promise<void> {
@@ -154,6 +159,39 @@ test('it makes what belongs to a Takeover, and nothing else', async () => {
   expect(outcomes.map(({ status }) => status)).toEqual([
     201, 201, 201, 422, 422, 422, 422, 422, 422,
   ]);
+});
+
+const S3 = { bucket: 'backups', credentials: { secretName: 'mail' } };
+const passwordSecret = { name: 'mail', key: 'password' };
+const encryption = { secretName: 'mail' };
+
+test.each<[object]>([
+  [{ source: { endpoints, login: { passwordSecret } } }],
+  [{ source: { endpoints, tls: { secretName: 'mail' } } }],
+  [{ source: { etcdCluster: { name: 'main' } } }],
+  [{ target: { s3: S3 } }],
+  [{ target: { claim: { name: 'disk' } } }],
+  [{ encryption }],
+  [{ rehearsal: { image: 'quay.io/coreos/etcd:v3.6.16' } }],
+])('a backup of its with %j is refused: it would get what is not its own', async (spec) => {
+  const { status, text } = await post(
+    `${OURS_AT}/etcdbackups`,
+    backupOf('over-takeover-2', {}, spec),
+  );
+  expect(text).toContain('has backups taken of endpoints into its own claim, with no Secret');
+  expect(status).toBe(422);
+});
+
+test.each<[object]>([
+  [{ s3: { ...S3, key: 'a.db' } }],
+  [{ claim: { name: 'disk', path: 'a.db' } }],
+  [{ etcdBackup: { name: 'nightly' } }],
+  [{ etcdBackup: { name: 'over-takeover-2' }, encryption }],
+])('a restore of its from %j is refused', async (source) => {
+  const body = restoreOf('over-takeover-2', {}, source);
+  const { status, text } = await post(`${OURS_AT}/etcdrestores`, body);
+  expect(text).toContain('has its own backups restored, with no Secret');
+  expect(status).toBe(422);
 });
 
 test('it deletes what it may have made, and nothing else', async () => {
