@@ -1,6 +1,7 @@
 // EtcdRestores on real parts: an EtcdCluster is backed up into a real S3, and its backup becomes a
 // new EtcdCluster of three members, whose clients find every key and are told that the past is
 // gone. A backup that is not what it says becomes nothing.
+import { withChangedByte } from '../../builders/changed-byte.ts';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
@@ -226,7 +227,7 @@ test(
     const [sealed, stored, taken] = await sealedBackup();
     await put('sealed.db', sealed, stored);
     await put('unsealed.db', file, facts);
-    await put('meddled.db', Buffer.from(sealed).fill('x', 9_000, 9_001), stored);
+    await put('meddled.db', withChangedByte(sealed, 9_000), stored);
     const refused: readonly (readonly [string, object, string])[] = [
       ['keyless', sealedRestore('keyless', 'sealed.db'), 'BACKUP_SEALED'],
       ['wrong', sealedRestore('wrong', 'sealed.db', 'wrong'), 'BACKUP_KEY_WRONG'],

@@ -10,6 +10,7 @@ import { runRestore } from '../../../functions/etcd-restore/command.ts';
 import type { BackupFacts } from '../../../shared/api/etcd-backup.ts';
 import { openSnapshot } from '../../../shared/etcd/snapshot/snapshot.ts';
 import { hiddenFacts } from '../../../shared/sealed/facts.ts';
+import { withChangedByte } from '../../builders/changed-byte.ts';
 import { type HistoryRecord, writeBoltFile } from '../../builders/bolt-file.ts';
 import { endedCommand } from '../../builders/ended-command.ts';
 import { bytesOf, keyFiles, keyOf, sealedOf } from '../sealed/samples.ts';
@@ -284,7 +285,7 @@ const meddled: readonly [string, (of: SealedBackup) => unknown, readonly string[
   ],
   [
     'a byte of it is another one',
-    ({ sealed }) => writeFileSync(backup, Buffer.from(sealed).fill('x', 9_000, 9_001)),
+    ({ sealed }) => writeFileSync(backup, withChangedByte(sealed, 9_000)),
     [withKey()],
     'BACKUP_CHANGED',
   ],
