@@ -24,7 +24,7 @@ export interface ReadOptions {
   readonly onProgress: (doneBytes: number, totalBytes: number) => void;
 }
 
-/** A member applies no write for some 700 ms then, where all of it is in memory. */
+/** A member applies no write for a second or so then, where all of it is in memory. */
 const CONFIRM_UP_TO_BYTES = 2 * 2 ** 30;
 
 /** A member reads all that it has for it. */
@@ -72,9 +72,9 @@ async function ask(
     return { unconfirmed: `etcd ${version} is too old to be asked for its hash` };
   }
   if (facts.sizeBytes > confirmUpToBytes) {
-    const limit = `more than the ${confirmUpToBytes} up to which a member is asked`;
-    const why = 'it takes no writes while it reckons its hash (spec.confirmUpTo)';
-    return { unconfirmed: `it has ${facts.sizeBytes} bytes, ${limit}: ${why}` };
+    const limit = `${confirmUpToBytes} of spec.confirmUpTo (--confirm-up-to)`;
+    const why = 'no member was asked, since it takes no writes while it reckons its hash';
+    return { unconfirmed: `it has ${facts.sizeBytes} bytes, more than the ${limit}: ${why}` };
   }
   const timeoutMs = HASH_MS + Math.ceil((facts.sizeBytes / 2 ** 30) * HASH_MS_PER_GIB);
   let why = 'no member was asked';

@@ -97,16 +97,16 @@ export async function runPairs(
   for (const { name } of alone) await run(name);
   const measured: Pair[] = [];
   for (let pair = 0; pair < pairs; pair += 1) {
-    const measuredNow = { samples: {}, again: {} } as Record<Turn['into'], Record<string, Sample>>;
+    const now: Record<Turn['into'], Record<string, Sample>> = { samples: {}, again: {} };
     const names = alone.map(({ name }) => name);
     for (const { name, into } of orderOf(pair, names, ours)) {
-      measuredNow[into][name] = await run(name);
-      const isFirst = into === 'samples';
-      for (const side of sides.filter(({ beside }) => isFirst && beside === name)) {
-        measuredNow[into][side.name] = await side.run();
+      now[into][name] = await run(name);
+      if (into === 'again') continue;
+      for (const side of sides.filter(({ beside }) => beside === name)) {
+        now.samples[side.name] = await side.run();
       }
     }
-    measured.push(measuredNow);
+    measured.push(now);
     onPair(pair + 1);
   }
   return measured;

@@ -20,7 +20,8 @@ export interface SnapshotOptions {
   readonly name?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   /**
-   * Reports progress over all bytes of the file, which are read twice: for its hash and its pages.
+   * Reports progress over all bytes of the file as its pages are read; before that it may be read
+   * for its hash.
    */
   readonly onProgress?: ((doneBytes: number, totalBytes: number) => void) | undefined;
   /** Whether the hash of all keys is wanted, which costs about as much as all the rest. */

@@ -133,6 +133,13 @@ test('a difference about zero is checked by the value that its figure names', ()
   expect(verdictOf(figure({ limit: 0.01, control: 'all' }), pairs)).toBe('pass');
 });
 
+test('of two sides of ours each is held against itself, however far they lie apart', () => {
+  const [small, large, peer] = [{ cpu: 1 }, { cpu: 10 }, { cpu: 100 }];
+  const pairs = [{ samples: { small, large, peer }, again: { small, large } }];
+  const results = judge(benchOf(figure({ ours: 'small' }), figure({ ours: 'large' })), pairs);
+  expect(results.map(({ control }) => control)).toEqual([0, 0]);
+});
+
 test('a figure without a limit is stated, and says that it is no more than that', () => {
   const bench = benchOf(figure({ limit: Infinity }));
   const results = judge(bench, [pair(9, 1), pair(9, 1)]);
