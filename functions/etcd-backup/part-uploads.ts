@@ -1,4 +1,5 @@
 // Parts that wait to be uploaded, from where they lie on the disk: a few of them go out at once.
+import { orAbort } from '../../shared/or-abort.ts';
 import { settle } from './part-queue.ts';
 
 export interface Uploading<Part> {
@@ -26,20 +27,17 @@ export class PartUploads<Part> {
     if (this.#failure !== undefined) throw this.#failure.error;
   }
 
-  /** Until all are there, or one has failed. */
+  /**
+   * Until all are there, or one has failed. Those under way when the signal aborts are left to
+   * `settle`: a part that is cut may still come, and be left behind.
+   */
   async end(signal: AbortSignal): Promise<void> {
-    const stop = (): void => this.#giveUp(signal.reason);
-    signal.addEventListener('abort', stop, { once: true });
-    try {
-      signal.throwIfAborted();
-      while (this.#underWay.size > 0) {
-        await Promise.race(this.#underWay);
-        this.assertNoneFailed();
-      }
+    while (this.#underWay.size > 0) {
+      await orAbort(Promise.race(this.#underWay), signal);
       this.assertNoneFailed();
-    } finally {
-      signal.removeEventListener('abort', stop);
     }
+    signal.throwIfAborted();
+    this.assertNoneFailed();
   }
 
   /** Nothing is under way afterwards: a part would come after an abort, and be left. */
@@ -50,12 +48,6 @@ export class PartUploads<Part> {
 
   async #settled(): Promise<void> {
     await Promise.allSettled(this.#underWay);
-  }
-
-  #giveUp(error: unknown): void {
-    this.#failure ??= { error };
-    this.#waiting.length = 0;
-    this.#stop.abort(error);
   }
 
   #beginNext(): void {

@@ -3,7 +3,7 @@
 import type { Clock } from '../clock.ts';
 import { Failure } from '../errors.ts';
 import type { KubeLog } from './log.ts';
-import { untilAborted } from './until-aborted.ts';
+import { orAbort } from '../or-abort.ts';
 
 export interface Access {
   readonly server: string;
@@ -68,7 +68,7 @@ export class AccessCache {
   async current(signal: AbortSignal): Promise<Access> {
     const isDue = this.#clock.nowMs() > this.#dueAtMs;
     if (this.#latest !== undefined && !isDue) return this.#latest;
-    return untilAborted(this.#reading ?? this.#readAgain(false), signal);
+    return orAbort(this.#reading ?? this.#readAgain(false), signal);
   }
 
   /**
@@ -77,7 +77,7 @@ export class AccessCache {
    */
   async after(refused: Access, signal: AbortSignal): Promise<Access> {
     if (this.#latest !== refused) return this.current(signal);
-    return untilAborted(this.#readAgain(true), signal);
+    return orAbort(this.#readAgain(true), signal);
   }
 
   #readAgain(isRefused: boolean): Promise<Access> {
@@ -112,7 +112,7 @@ export class AccessCache {
     const timeout = AbortSignal.timeout(this.#readTimeoutMs);
     try {
       // A reader that does not heed its signal must not hold up everybody either.
-      return await untilAborted(this.#read(isRefused, timeout), timeout);
+      return await orAbort(this.#read(isRefused, timeout), timeout);
     } catch (error) {
       if (!timeout.aborted) throw error;
       const message =

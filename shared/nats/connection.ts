@@ -5,7 +5,7 @@ import { Failure } from '../errors.ts';
 import { type AccessSource, type NatsAccess, NO_ACCESS } from './access.ts';
 import { type Client, loginOf } from './login.ts';
 import { isRecord } from './record.ts';
-import { orAbort } from './or-abort.ts';
+import { orAbort } from '../or-abort.ts';
 import { whyNot } from './why-not.ts';
 
 export interface NatsOptions {

@@ -1,7 +1,7 @@
 // A few publishes at a time go out one by one, which costs a server the least. When more of them
 // come than that, they gather and go out together, and a server that syncs before it acknowledges
 // syncs once for all of them. Each unit lands whole or not at all, and fails for itself.
-import { orAbort } from './or-abort.ts';
+import { orAbort } from '../or-abort.ts';
 
 export interface Publication {
   readonly subject: string;

@@ -3,7 +3,7 @@
 import type { Msg, MsgHdrs, NatsConnection } from 'nats';
 import { cut } from '../cut.ts';
 import { Failure } from '../errors.ts';
-import { orAbort } from './or-abort.ts';
+import { orAbort } from '../or-abort.ts';
 import type { Question, Replies } from './replies.ts';
 
 export interface StoredMessage {

@@ -1,7 +1,7 @@
 // Looks at a stream without making it or changing it: for those who only show it.
 import { Connection, type NatsOptions } from './connection.ts';
 import { request } from './jetstream.ts';
-import { orAbort } from './or-abort.ts';
+import { orAbort } from '../or-abort.ts';
 
 export class Peek {
   readonly #connection: Connection;

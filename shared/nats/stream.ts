@@ -14,7 +14,7 @@ import {
   encodeJson,
 } from './jetstream.ts';
 import { GroupCommit, type Publication } from './group-commit.ts';
-import { orAbort } from './or-abort.ts';
+import { orAbort } from '../or-abort.ts';
 import { Replies } from './replies.ts';
 import { type StreamSettings, configOf } from './stream-config.ts';
 

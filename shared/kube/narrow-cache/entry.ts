@@ -7,7 +7,7 @@ import { isKubeError, type KubeError } from '../errors.ts';
 import type { KubeObject } from '../objects.ts';
 import { describeObject } from '../paths.ts';
 import { pauseMs } from '../retry.ts';
-import { untilAborted } from '../until-aborted.ts';
+import { orAbort } from '../../or-abort.ts';
 import { afterAnswer, afterEvent, afterGet, type Held, isChange } from './held.ts';
 import type { Change } from './handlers.ts';
 import type { Limits } from './limits.ts';
@@ -96,7 +96,7 @@ export class Entry {
     const ended = this.#end.signal;
     const until = signal === undefined ? ended : AbortSignal.any([signal, ended]);
     try {
-      return await untilAborted(this.#readNow(), until);
+      return await orAbort(this.#readNow(), until);
     } finally {
       this.#waiting -= 1;
       this.usedAtMs = this.#wiring.clock.nowMs();

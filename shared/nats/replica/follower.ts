@@ -4,7 +4,7 @@
 import type { Clock } from '../../clock.ts';
 import { type Marker, decodeFloor, decodeMarker } from '../../feed/messages.ts';
 import { FLOOR_SUBJECT, MARKER_SUBJECT } from '../../feed/subjects.ts';
-import { orAbort } from '../or-abort.ts';
+import { orAbort } from '../../or-abort.ts';
 import { Healing } from './healing.ts';
 import type { Holdings } from './holdings.ts';
 import type { Ledgers } from './ledgers.ts';

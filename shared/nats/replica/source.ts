@@ -9,7 +9,7 @@ import { livePrefix, storedPrefix, streamName } from '../../feed/subjects.ts';
 import type { AccessSource } from '../access.ts';
 import { Connection } from '../connection.ts';
 import { type ApiRequest, encodeJson, request } from '../jetstream.ts';
-import { orAbort } from '../or-abort.ts';
+import { orAbort } from '../../or-abort.ts';
 import { READER_API } from '../rights.ts';
 import { type PageReader, type StoredMessage, readPage } from './page.ts';
 

@@ -1,5 +1,5 @@
 // The state that a replica reports, and the callers that wait for it.
-import { orAbort } from '../or-abort.ts';
+import { orAbort } from '../../or-abort.ts';
 import type { SweepState } from './sweeps.ts';
 
 export type Phase = 'connecting' | 'waiting' | 'catching-up' | 'current' | 'wrong';

@@ -297,6 +297,23 @@ test('facts that came late are none of the next one, which replaces them', async
   await assertWhole(await next);
 });
 
+test('ended while its last part goes out it aborts the upload after that', async () => {
+  await begin();
+  const end = new AbortController();
+  const came: string[] = [];
+  relay.meddle = async (passing) => {
+    if (passing.method === 'DELETE') came.push('abort');
+    if (!passing.path.includes('partNumber=')) return passOn(passing);
+    end.abort(new Error('ended'));
+    const answer = await passing.pass();
+    came.push('part');
+    return passing.answer(answer);
+  };
+  const options = { isRelayed: true, signal: end.signal };
+  await expect(attempt(options)).rejects.toThrow('ended');
+  expect(came).toEqual(['part', 'abort']);
+});
+
 test('ended while its completion is carried out it leaves no backup', async () => {
   await begin();
   const end = new AbortController();
