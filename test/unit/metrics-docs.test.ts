@@ -70,13 +70,15 @@ test('whatever a file of the code calls a metric is one, or how some begin', () 
   expect(strange).toEqual([]);
 });
 
-test.each([...filesIn('docs', '.md'), ...filesIn('knative', '.yaml'), 'README.md'])(
-  '%s names no metric that there is not',
-  (file) => {
-    const text = readFileSync(join(ROOT, file), 'utf8');
-    expect(namedIn(text).filter((name) => !isMetric(name))).toEqual([]);
-  },
-);
+test.each([
+  ...filesIn('docs', '.md'),
+  ...filesIn('knative', '.yaml'),
+  'knative/dashboards/ballast.json',
+  'README.md',
+])('%s names no metric that there is not', (file) => {
+  const text = readFileSync(join(ROOT, file), 'utf8');
+  expect(namedIn(text).filter((name) => !isMetric(name))).toEqual([]);
+});
 
 interface Rule {
   readonly alert: string;

@@ -10,6 +10,7 @@ export type Request =
       readonly subnet: string;
       readonly withKnative: boolean;
       readonly withS3: boolean;
+      readonly withPrometheus: boolean;
     }
   | { readonly do: 'status' | 'down'; readonly subnet: string | undefined }
   | { readonly do: 'logs'; readonly of: string; readonly subnet: string | undefined };
@@ -32,6 +33,7 @@ namespaces of its own; nothing of it is left when it ends.
                          tells clusters apart when several run
   --without-knative      a bare cluster, without our functions too
   --with-s3              an object storage as well, for backups (docs/cluster.md)
+  --with-prometheus      a Prometheus as well, with our alerts (docs/metrics.md)
   -h, --help             this text
 `;
 
@@ -40,8 +42,12 @@ const OPTIONS = {
   subnet: { type: 'string' },
   'without-knative': { type: 'boolean' },
   'with-s3': { type: 'boolean' },
+  'with-prometheus': { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
 } as const;
+
+/** Servers beside Knative and our functions. */
+const EXTRAS = ['with-s3', 'with-prometheus'] as const;
 
 const VERBS = ['up', 'status', 'logs', 'down'] as const;
 
@@ -51,7 +57,7 @@ export function readRequest(args: readonly string[]): Request {
   const [word = 'up', ...names] = positionals;
   const verb = VERBS.find((one) => one === word);
   if (verb === undefined) throw new UsageError(`there is no command "${word}"`);
-  if (verb !== 'up') refuse(verb, values, ['nodes', 'without-knative', 'with-s3']);
+  if (verb !== 'up') refuse(verb, values, ['nodes', 'without-knative', ...EXTRAS]);
   const [of, ...more] = names;
   const extra = verb === 'logs' ? more[0] : of;
   if (extra !== undefined) throw new UsageError(`nothing is known of "${extra}"`);
@@ -62,14 +68,17 @@ export function readRequest(args: readonly string[]): Request {
   }
   if (verb !== 'up') return { do: verb, subnet };
   const withKnative = values['without-knative'] !== true;
-  const withS3 = values['with-s3'] === true;
-  if (withS3 && !withKnative) throw new UsageError('--with-s3 means nothing without Knative');
+  const beside = EXTRAS.find((option) => values[option] === true);
+  if (beside !== undefined && !withKnative) {
+    throw new UsageError(`--${beside} means nothing without Knative`);
+  }
   return {
     do: verb,
     nodes: wholeNumber('--nodes', values.nodes, 1, NODES_MAX) ?? 1,
     subnet: subnet ?? DEFAULT_SUBNET,
     withKnative,
-    withS3,
+    withS3: values['with-s3'] === true,
+    withPrometheus: values['with-prometheus'] === true,
   };
 }
 

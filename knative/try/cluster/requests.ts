@@ -1,5 +1,6 @@
 // Follows a request to `npm run cluster`.
 import type { Request } from './options.ts';
+import { monitoringStage } from './monitoring/stage.ts';
 import { endCluster, showLogs, showStatus } from './running.ts';
 import { stages } from './stages.ts';
 import { storageStage } from './storage/stage.ts';
@@ -11,8 +12,12 @@ export async function follow(
   print: (text: string) => void,
 ): Promise<number> {
   if (request.do === 'up') {
-    const { nodes, subnet, withKnative, withS3 } = request;
-    const wanted = [...(withKnative ? stages : []), ...(withS3 ? [storageStage] : [])];
+    const { nodes, subnet, withKnative, withS3, withPrometheus } = request;
+    const wanted = [
+      ...(withKnative ? stages : []),
+      ...(withS3 ? [storageStage] : []),
+      ...(withPrometheus ? [monitoringStage] : []),
+    ];
     return holdUp({ nodes, subnet, print, stages: wanted });
   }
   if (request.do === 'status') await showStatus(request.subnet, print);

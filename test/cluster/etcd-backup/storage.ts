@@ -1,12 +1,13 @@
 // The object storage of `npm run cluster -- --with-s3`, in a namespace of a test, and the client of
 // that test.
+import { extraPodArchive } from '../../../knative/try/cluster/extra-pod.ts';
 import {
   BUCKET,
   endpointIn,
   KEYS,
+  STORAGE,
   storageObjects,
 } from '../../../knative/try/cluster/storage/objects.ts';
-import { storageArchive } from '../../../knative/try/cluster/storage/stage.ts';
 import { type Bucket, openBucket } from '../../../shared/s3/bucket.ts';
 import { settingsFor } from '../../builders/posing-s3.ts';
 import { until } from '../../builders/versioned-kind.ts';
@@ -25,7 +26,7 @@ export interface Storage {
 }
 
 export async function startStorage(place: EtcdPodPlace, namespace: string): Promise<Storage> {
-  await place.nodes.importImage(await storageArchive());
+  await place.nodes.importImage(await extraPodArchive(STORAGE));
   const [pod, service] = storageObjects(namespace);
   const { metadata } = (await place.kube.create(PODS, pod)).object;
   const { object } = await place.kube.create(SERVICES, service);

@@ -39,7 +39,12 @@ const FUNCTIONS: readonly AlertCase[] = [
       [built('storage-audit')]: '1x5',
     },
     // Another instance took its place.
-    silent: { [built('metadata')]: '1x5', 'ballast_build_info{function="metadata"}': '_x5 1x55' },
+    silent: {
+      [built('metadata')]: '1x5',
+      'ballast_build_info{function="metadata"}': '_x5 1x55',
+      [built('console')]: '1x5',
+      [built('storage-audit')]: '1x5',
+    },
   },
   {
     alert: 'BallastDeadLetters',

@@ -1,16 +1,17 @@
 // The alerts as Prometheus reads them: each fires when it is to, with the words that people get,
-// and stays silent else.
+// and stays silent else. And how they and the dashboard are installed.
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { parse, stringify } from 'yaml';
+import { parse, parseAllDocuments, stringify } from 'yaml';
 import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 import { CASES, type AlertCase } from './cases.ts';
 
 const RULE = resolve(import.meta.dirname, '../../../knative/alerts/prometheus-rule.yaml');
+const DASHBOARDS = resolve(import.meta.dirname, '../../../knative/dashboards');
 const run = promisify(execFile);
 
 interface Group {
@@ -72,12 +73,29 @@ async function tried(name: string, tests: readonly object[]): Promise<string> {
   return saidBy('test', 'rules', file);
 }
 
-test('kubectl takes the folder as a component, and adds the rules of the file', async () => {
-  const components = [relative(dir, dirname(RULE))];
+/** By kubectl, as a component of a kustomization. */
+async function rendered(folder: string): Promise<readonly unknown[]> {
+  const components = [relative(dir, folder)];
   const head = { apiVersion: 'kustomize.config.k8s.io/v1beta1', kind: 'Kustomization' };
   await writeFile(join(dir, 'kustomization.yaml'), stringify({ ...head, components }));
   const { stdout } = await run(await resolvePart('kubectl'), ['kustomize', dir]);
-  expect(parse(stdout)).toEqual(parse(await readFile(RULE, 'utf8')));
+  return parseAllDocuments(stdout).map((document): unknown => document.toJS());
+}
+
+test('kubectl takes the alerts as a component, with what they need scraped', async () => {
+  expect(await rendered(dirname(RULE))).toEqual([
+    expect.objectContaining({ kind: 'PodMonitor' }),
+    parse(await readFile(RULE, 'utf8')),
+  ]);
+});
+
+test('kubectl takes the dashboard as a component, labelled as Grafana looks for it', async () => {
+  const [config] = await rendered(DASHBOARDS);
+  expect(config).toMatchObject({
+    kind: 'ConfigMap',
+    metadata: { namespace: 'ballast-system', labels: { grafana_dashboard: '1' } },
+    data: { 'ballast.json': await readFile(join(DASHBOARDS, 'ballast.json'), 'utf8') },
+  });
 });
 
 test('Prometheus reads the rules, and finds nothing wrong with them', async () => {

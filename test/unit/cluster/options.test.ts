@@ -9,9 +9,10 @@ const MAIN = resolve(import.meta.dirname, '../../../knative/try/cluster/main.ts'
 
 test('nothing asked for is a cluster of one node with Knative', () => {
   const subnet = '10.213.0.0/16';
-  const withS3 = false;
-  expect(readRequest([])).toEqual({ do: 'up', nodes: 1, subnet, withKnative: true, withS3 });
+  const without = { withS3: false, withPrometheus: false };
+  expect(readRequest([])).toEqual({ do: 'up', nodes: 1, subnet, withKnative: true, ...without });
   expect(readRequest(['--with-s3'])).toMatchObject({ withKnative: true, withS3: true });
+  expect(readRequest(['--with-prometheus'])).toMatchObject({ withS3: false, withPrometheus: true });
 });
 
 test('nodes, network and what is left out can be chosen', () => {
@@ -36,6 +37,8 @@ test.each([
   [['logs', 'a', 'b'], 'nothing is known of "b"'],
   [['down', '--with-s3'], '--with-s3 means nothing to down'],
   [['--with-s3', '--without-knative'], '--with-s3 means nothing without Knative'],
+  [['--with-prometheus', '--without-knative'], '--with-prometheus means nothing without Knative'],
+  [['status', '--with-prometheus'], '--with-prometheus means nothing to status'],
   [['--fast'], 'there is no option --fast'],
 ])('%j is refused by name', (args, why) => {
   expect(() => readRequest(args)).toThrow(UsageError);

@@ -1,14 +1,16 @@
 // An object storage that speaks S3, in a pod of its own: it has one bucket, and keeps its objects
 // for as long as the pod is there.
-import { partEntry } from '../../local/parts/catalog.ts';
 import type { Manifest } from '../../../../shared/kube/objects.ts';
+import { partEntry } from '../../local/parts/catalog.ts';
+import { containerSecurity, podSecurity } from '../extra-pod.ts';
 
 const PORT = 7070;
-/** Any user but root will do. */
-const UID = 1_000;
 const NAME = 's3';
 
-export const STORAGE_IMAGE = `dev.local/ballast/versitygw:${partEntry('versitygw').version}`;
+export const STORAGE = {
+  part: 'versitygw',
+  image: `dev.local/ballast/versitygw:${partEntry('versitygw').version}`,
+} as const;
 export const BUCKET = 'backups';
 /** Nothing outside of this machine reaches it. */
 export const KEYS = { accessKeyId: 'ballast', secretAccessKey: 'not-a-secret' };
@@ -33,13 +35,7 @@ const pod = (namespace: string): Manifest => ({
   spec: {
     automountServiceAccountToken: false,
     terminationGracePeriodSeconds: 0,
-    securityContext: {
-      runAsNonRoot: true,
-      runAsUser: UID,
-      runAsGroup: UID,
-      fsGroup: UID,
-      seccompProfile: { type: 'RuntimeDefault' },
-    },
+    securityContext: podSecurity,
     containers: [container],
     volumes: [{ name: 'objects', emptyDir: {} }],
   },
@@ -47,7 +43,7 @@ const pod = (namespace: string): Manifest => ({
 
 const container = {
   name: NAME,
-  image: STORAGE_IMAGE,
+  image: STORAGE.image,
   args: [
     `--port=:${PORT}`,
     `--access=${KEYS.accessKeyId}`,
@@ -61,11 +57,7 @@ const container = {
   ],
   readinessProbe: { httpGet: { path: '/health', port: PORT }, periodSeconds: 1 },
   resources: { requests: { cpu: '10m', memory: '64Mi' } },
-  securityContext: {
-    allowPrivilegeEscalation: false,
-    readOnlyRootFilesystem: true,
-    capabilities: { drop: ['ALL'] },
-  },
+  securityContext: containerSecurity,
   // A directory is a bucket, and the kubelet makes that of a `subPath`.
   volumeMounts: [
     { name: 'objects', mountPath: '/objects', subPath: 'objects' },

@@ -17,6 +17,7 @@ export type PartName =
   | 'nats-server-2-1'
   | 'apiserver_receive_adapter'
   | 'porcupine-check'
+  | 'prometheus'
   | 'promtool'
   | 'feed-reader'
   | 'versitygw'

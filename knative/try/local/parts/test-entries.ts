@@ -11,6 +11,17 @@ const ofTests = {
   user: 'tests',
 } as const;
 
+const ofPrometheus = {
+  ...ofTests,
+  group: 'prometheus',
+  module: PROMETHEUS,
+  version: 'v0.316.0',
+  stamps: { 'github.com/prometheus/common/version.Version': 'v0.316.0' },
+  // The clients of every cloud are half of it.
+  tags: ['remove_all_sd', 'enable_kubernetes_sd'],
+  versionArgs: ['--version'],
+} as const;
+
 /** In the order in which they are built. */
 export const testEntries: readonly PartEntry[] = [
   {
@@ -42,16 +53,14 @@ export const testEntries: readonly PartEntry[] = [
     versionArgs: ['--version'],
   },
   {
+    ...ofPrometheus,
+    name: 'prometheus',
+    package: `${PROMETHEUS}/cmd/prometheus`,
+  },
+  {
     // Runs the tests of alerts.
-    ...ofTests,
+    ...ofPrometheus,
     name: 'promtool',
-    group: 'prometheus',
     package: `${PROMETHEUS}/cmd/promtool`,
-    module: PROMETHEUS,
-    version: 'v0.316.0',
-    stamps: { 'github.com/prometheus/common/version.Version': 'v0.316.0' },
-    // The clients of every cloud are half of it, and no rule needs one.
-    tags: ['remove_all_sd'],
-    versionArgs: ['--version'],
   },
 ];

@@ -16,10 +16,11 @@ export interface KnativeWorld {
  * Knative replace the adapters of all sources.
  */
 export const NAMESPACES = {
-  backups: 'backups',
   churn: 'churn',
+  etcd: 'etcd',
   eventing: 'eventing-test',
   migrating: 'migrating',
+  monitoring: 'monitoring',
   strangers: 'strangers',
 } as const;
 
