@@ -109,19 +109,11 @@ test('an image that nobody has imported is missed at once, and not asked for out
 
 test('kubectl shows the log of a pod, and forwards a port to it', async () => {
   expect(await kubectl.run('logs', 'web-node-2')).toBe('serving');
-  const forward = kubectl.spawn('port-forward', 'pod/web-node-3', ':8080');
+  const forward = await kubectl.forward('default', 'web-node-3', 8080);
   try {
-    const port = await new Promise<string>((resolve) => {
-      let said = '';
-      forward.stdout?.setEncoding('utf8').on('data', (text: string) => {
-        said += text;
-        const found = /127\.0\.0\.1:(\d+)/.exec(said)?.[1];
-        if (found !== undefined) resolve(found);
-      });
-    });
-    expect(await textOf(`http://127.0.0.1:${port}`)).toBe('web-node-3');
+    expect(await textOf(forward.url)).toBe('web-node-3');
   } finally {
-    forward.kill('SIGKILL');
+    forward.stop();
   }
 });
 

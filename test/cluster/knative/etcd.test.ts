@@ -1,6 +1,9 @@
 // An etcd that is kept by the functions as they are installed: their sources and their cron wake
 // them, their policies let the Jobs pass, the images that the settings name run in the pods; and
 // Prometheus has what the dashboard shows and the alerts need.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { etcdBackupRights } from '../../../knative/tools/rights/etcd-backup.ts';
 import { etcdClusterRights } from '../../../knative/tools/rights/etcd-cluster.ts';
@@ -13,6 +16,7 @@ import { ETCD_BACKUP_SCHEDULES } from '../../../shared/api/etcd-backup-schedule.
 import { ETCD_RESTORES } from '../../../shared/api/etcd-restore.ts';
 import type { Manifest, ResourceRef } from '../../../shared/kube/objects.ts';
 import { STORAGE_MIGRATIONS } from '../../../shared/api/storage-migration.ts';
+import { ConsolePage, type Problem } from './support/console-page.ts';
 import { Monitoring } from './support/monitoring.ts';
 import { conditionOf, eventually } from './support/rig.ts';
 import { type KnativeWorld, NAMESPACES, openWorld, OPEN_WITHIN_MS } from './support/world.ts';
@@ -28,16 +32,21 @@ interface Status {
 
 let world: KnativeWorld;
 let monitoring: Monitoring;
+let page: ConsolePage;
+const home = await mkdtemp(join(tmpdir(), 'ballast-etcd-'));
 
 beforeAll(async () => {
   world = await openWorld(namespace);
   for (const rights of RIGHTS) await world.rig.apply(...rights(namespace));
   monitoring = await Monitoring.start(world.rig);
+  page = await ConsolePage.open(world, home);
 }, OPEN_WITHIN_MS);
 
 afterAll(async () => {
   await cordon(false);
+  await page?.close();
   await world?.close();
+  await rm(home, { recursive: true });
 });
 
 const NODES = { group: '', version: 'v1', resource: 'nodes' } as const;
@@ -132,26 +141,24 @@ test('each query of the dashboard has an answer, or is silent because all is wel
   });
 });
 
-/** As the page shows them, the worst first. */
-async function problemsOf(name: string): Promise<readonly unknown[]> {
-  const { problems } = Object(await world.rig.read('console', '/api/state'));
-  return problems.filter((problem: object) => {
-    const { kind, ...of } = Object(problem);
-    return kind === 'EtcdCluster' && of.namespace === namespace && of.name === name;
-  });
-}
+const problems = async (): Promise<readonly Problem[]> =>
+  (await page.problems()).filter((found) => found.namespace === namespace && found.name === 'main');
 
 test('an etcd without its only member is an alert and on the page, until it is back', async () => {
   const { rig } = world;
-  await eventually(async () => expect(await monitoring.alertsOf('main')).toEqual([]));
+  const isWell = (): Promise<void> =>
+    eventually(async () => {
+      expect(await monitoring.alertsOf('main')).toEqual([]);
+      expect(await problems()).toEqual([]);
+    });
+  await isWell();
   await cordon(true);
   await rig.kill('app.kubernetes.io/instance=main,app.kubernetes.io/name=etcd');
   await eventually(async () => {
+    const [problem] = await problems();
+    expect(problem).toMatchObject({ severity: 'critical', reason: 'QuorumLost' });
     expect(await monitoring.alertsOf('main')).toContain('EtcdClusterQuorumLost');
   });
-  const [problem] = await problemsOf('main');
-  expect(problem).toMatchObject({ severity: 'critical' });
   await cordon(false);
-  await eventually(async () => expect(await monitoring.alertsOf('main')).toEqual([]));
-  await eventually(async () => expect(await problemsOf('main')).toEqual([]));
+  await isWell();
 });

@@ -1,9 +1,15 @@
 // The real kubectl against one cluster, with a home of its own.
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 
 const TIMEOUT_MS = 60_000;
+
+export interface Forward {
+  readonly url: string;
+  stop(): void;
+}
 
 export class Kubectl {
   readonly #binary: string;
@@ -38,8 +44,18 @@ export class Kubectl {
     if (code !== 0) throw new Error(said);
   }
 
-  /** Stays until it is killed. */
-  spawn(...args: readonly string[]): ChildProcess {
-    return spawn(this.#binary, [...args], { env: this.#env, stdio: ['ignore', 'pipe', 'inherit'] });
+  /** To one of its ports. */
+  async forward(namespace: string, pod: string, port: number): Promise<Forward> {
+    const args = ['-n', namespace, 'port-forward', `pod/${pod}`, `:${port}`];
+    const child = spawn(this.#binary, args, {
+      env: this.#env,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    for await (const line of createInterface(child.stdout)) {
+      const [, here] = /127[.]0[.]0[.]1:(\d+)/.exec(line) ?? [];
+      if (here === undefined) continue;
+      return { url: `http://127.0.0.1:${here}`, stop: () => void child.kill('SIGKILL') };
+    }
+    throw new Error(`nothing is forwarded to pod ${namespace}/${pod}`);
   }
 }

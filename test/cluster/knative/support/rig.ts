@@ -127,14 +127,6 @@ export class Rig {
     return send(`http://${this.#gateways.internal}/`, method, { ...headers, host }, body);
   }
 
-  /** The answer of one of our functions at a path of its own. */
-  async read(name: string, path: string): Promise<unknown> {
-    const host = `${name}.ballast-system.svc.cluster.local`;
-    const answer = await send(`http://${this.#gateways.internal}${path}`, 'GET', { host }, '');
-    if (answer.statusCode === 200) return JSON.parse(answer.text);
-    throw new Error(`${name} answers ${path} with ${answer.statusCode}: ${answer.text}`);
-  }
-
   /**
    * As the PingSource of one of our functions sends it, and without waiting for its minute. It
    * resolves whatever comes of it: a test that waits for what a sweep does sends another.
