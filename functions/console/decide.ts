@@ -172,7 +172,8 @@ function judge(
 const WANTED: readonly string[] = ['Hibernating', 'Paused', 'Suspended'];
 
 function severityOf({ status, reason }: Condition, otherwise: Severity): Severity {
-  if (status === 'Unknown') return 'unknown';
+  // Somebody looked, and was answered by none of them.
+  if (status === 'Unknown' && reason !== 'NoContact') return 'unknown';
   return WANTED.includes(reason) ? 'note' : otherwise;
 }
 

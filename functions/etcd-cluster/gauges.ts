@@ -13,8 +13,8 @@ const HELP = {
   voters_healthy: 'Voting members of an EtcdCluster that are healthy.',
   voters_wanted: 'Voting members that an EtcdCluster is to have; 0 while it hibernates.',
   quorum_lost_since_timestamp_seconds:
-    'Since when an EtcdCluster has no quorum, in Unix seconds; 0 while it has one. Absent while ' +
-    'that is unknown.',
+    'Since when an EtcdCluster has no quorum, or no member of it answers, in Unix seconds; 0 ' +
+    'while it has one. Absent while nobody could ask.',
   certificate_end_timestamp_seconds:
     'The first end of the certificates of an EtcdCluster, in Unix seconds. Absent where none are ' +
     'known.',

@@ -1,4 +1,5 @@
 // The values that metrics show of an EtcdCluster, by the state as observed. Pure.
+import type { ConditionInput } from '../../shared/kube/conditions.ts';
 import type { Seen } from '../../shared/stateful/keeping.ts';
 import { sinceOf } from '../../shared/stateful/servers-gauges.ts';
 import type { EtcdClusterGauge } from './gauges.ts';
@@ -23,5 +24,8 @@ function quorumLostSince({ cluster }: State, seen: Seen): number | undefined {
   const isQuorate = seen.conditions.some(
     ({ type, status }) => type === 'Quorate' && status === 'True',
   );
-  return isQuorate ? 0 : sinceOf(cluster, seen, 'Quorate', (status) => status === 'False');
+  // Members that are all silent have none that anybody could use.
+  const isLost = (told: Pick<ConditionInput, 'status' | 'reason'>): boolean =>
+    told.status === 'False' || told.reason === 'NoContact';
+  return isQuorate ? 0 : sinceOf(cluster, seen, 'Quorate', isLost);
 }

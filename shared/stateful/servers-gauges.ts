@@ -64,16 +64,17 @@ function commonOf(object: Kept, seen: Seen): Readonly<Record<keyof typeof COMMON
   const isWaiting = next !== 'Nothing' && (waitsFor ?? trouble) !== undefined;
   return {
     observed_timestamp_seconds: nowMs / 1_000,
-    not_ready_since_timestamp_seconds: sinceOf(object, seen, 'Ready', (one) => one !== 'True') ?? 0,
+    not_ready_since_timestamp_seconds:
+      sinceOf(object, seen, 'Ready', ({ status }) => status !== 'True') ?? 0,
     degraded_since_timestamp_seconds: sinceOf(object, seen, 'Degraded', isTrue) ?? 0,
     changing_since_timestamp_seconds: sinceOf(object, seen, 'Progressing', isTrue) ?? 0,
     waiting: Number(isWaiting),
   };
 }
 
-type Status = ConditionInput['status'];
+type Told = Pick<ConditionInput, 'status' | 'reason'>;
 
-const isTrue = (status: Status): boolean => status === 'True';
+const isTrue = ({ status }: Told): boolean => status === 'True';
 
 /**
  * Since when a condition is so, in Unix seconds; undefined while it is not. The status has that,
@@ -83,11 +84,11 @@ export function sinceOf(
   { object }: Pick<Kept, 'object'>,
   { conditions, nowMs }: Pick<Seen, 'conditions' | 'nowMs'>,
   type: string,
-  isSo: (status: Status) => boolean,
+  isSo: (told: Told) => boolean,
 ): number | undefined {
   const now = conditions.find((one) => one.type === type);
-  if (now === undefined || !isSo(now.status)) return undefined;
+  if (now === undefined || !isSo(now)) return undefined;
   const before = conditionsOf(object).find((one) => one.type === type);
-  const wasSo = before !== undefined && isSo(before.status);
+  const wasSo = before !== undefined && isSo(before);
   return (wasSo ? Date.parse(before.lastTransitionTime) : nowMs) / 1_000;
 }

@@ -156,7 +156,7 @@ test('an etcd without its only member is an alert and on the page, until it is b
   await rig.kill('app.kubernetes.io/instance=main,app.kubernetes.io/name=etcd');
   await eventually(async () => {
     const [problem] = await problems();
-    expect(problem).toMatchObject({ severity: 'critical', reason: 'QuorumLost' });
+    expect(problem).toMatchObject({ severity: 'critical', next: expect.stringMatching(/^Bring/) });
     expect(await monitoring.alertsOf('main')).toContain('EtcdClusterQuorumLost');
   });
   await cordon(false);

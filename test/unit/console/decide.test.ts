@@ -73,6 +73,13 @@ const CASES: readonly (readonly [
     {},
     ['unknown main Ready: Said'],
   ],
+  [
+    'one of which no server answers',
+    'NatsCluster',
+    [said('Ready', 'Unknown', 'NoContact')],
+    {},
+    ['critical main Ready: NoContact'],
+  ],
   ['one without a word', 'NatsCluster', [], {}, ['unknown main NoStatus']],
   [
     'one that waits',

@@ -9,6 +9,7 @@ import { ETCD_CLUSTERS } from '../../../shared/api/etcd-cluster.ts';
 import { Metrics } from '../../../shared/function/metrics.ts';
 import { shownMetrics } from '../../builders/shown-metrics.ts';
 import { NAME, NAMESPACE } from './model/etcd-model.ts';
+import { keepDown } from './model/faults.ts';
 import { Run } from './model/run.ts';
 import { type Differences, NOW_MS, state } from './samples.ts';
 
@@ -47,6 +48,18 @@ test('members that are away are counted, and a lost quorum has a time', () => {
     'voters_healthy shop/etcd': 1,
     [LOST]: NOW_MS / 1_000,
   });
+});
+
+test('an etcd of which no member answers any more goes on having lost its quorum', async () => {
+  const run = new Run();
+  await run.converge();
+  for (const name of ['etcd-0', 'etcd-1', 'etcd-2']) keepDown(run.model, name);
+  await run.idle(3);
+  expect(shownMetrics(run.metrics, BEGIN)[LOST]).toBeGreaterThan(0);
+  run.model.nowMs += 600_000;
+  await run.idle(3);
+  expect(run.condition('Quorate')).toMatchObject({ status: 'Unknown', reason: 'NoContact' });
+  expect(shownMetrics(run.metrics, BEGIN)[LOST]).toBeGreaterThan(0);
 });
 
 test('each sweep shows what it saw, and forgets a cluster that is gone', async () => {
