@@ -10,6 +10,7 @@ import { type Cluster, ordinalOf, serverName, serverNames } from './cluster.ts';
 import type { KnownPasswords } from './render/read-back.ts';
 import type { PartKey, Rendered, RenderedPart } from './render/manifests.ts';
 import type { NatsState } from './nats-state.ts';
+import type { Unnamed } from './told-of-secrets.ts';
 
 /** Records in the status that later decisions need; an absent one is dropped. */
 export interface Records {
@@ -44,6 +45,8 @@ export interface Parts {
   readonly known: KnownPasswords | undefined;
   /** Versions of the cluster's own Secrets, by name. */
   readonly secrets: ReadonlyMap<string, string>;
+  /** Secrets of which no event tells yet; absent when there are none, or nothing can be done. */
+  readonly unnamed?: Unnamed | undefined;
   /** Accounts that may have streams, by the last configuration; undefined when it is lost. */
   readonly accounts: readonly string[] | undefined;
   /** Undefined as long as secrets are missing. */

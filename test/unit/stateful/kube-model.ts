@@ -135,11 +135,16 @@ export class KubeModel {
   }
 
   /** As the API server, which holds a patch against the uid and the version in it. */
-  async patch(ref: ResourceRef, target: ObjectName, { body }: { readonly body: Body }) {
+  async patch(
+    ref: ResourceRef,
+    target: ObjectName,
+    { type, body: asked }: { readonly type?: string; readonly body: Body },
+  ) {
     const present = this.objects.get(keyOf(ref, target));
     if (present === undefined) {
       throw new KubeError('KUBE_NOT_FOUND', 'It is gone.', { verb: 'patch', ref });
     }
+    const body = type === 'strategic' ? withOwnersOf(present, asked) : asked;
     const { uid, resourceVersion } = (body['metadata'] ?? {}) as Partial<KubeObject['metadata']>;
     const isMeant =
       (uid === undefined || present.metadata.uid === uid) &&
@@ -289,4 +294,11 @@ const isSameText = (a: unknown, b: unknown): boolean =>
 function conflict(ref: ResourceRef, name: string): KubeError {
   const about = { verb: 'patch', ref, name } as const;
   return new KubeError('KUBE_CONFLICT', 'Somebody else was first.', about);
+}
+
+/** A strategic patch adds owners to those that are there. */
+function withOwnersOf({ metadata: { ownerReferences = [] } }: KubeObject, body: Body): Body {
+  const metadata = (body['metadata'] ?? {}) as Partial<KubeObject['metadata']>;
+  const added = metadata.ownerReferences ?? [];
+  return { ...body, metadata: { ...metadata, ownerReferences: [...ownerReferences, ...added] } };
 }
