@@ -35,7 +35,7 @@ import { USER_SUFFIX } from './user-secrets.ts';
 import { readSecrets } from './secrets.ts';
 import { forgetFormer } from './system-secret.ts';
 import type { Parts } from './state.ts';
-import { isRefused, unnamedIn } from './told-of-secrets.ts';
+import { unnamedIn } from './told-of-secrets.ts';
 
 /** Open to the network where a NetworkPolicy cannot be made. */
 export const EXPOSED = 'the routes and monitoring pages';
@@ -52,8 +52,7 @@ export interface PartsDeps {
   readonly policyRefusal: Reason | undefined;
   /** A server was reached with TLS since the configuration says so. */
   readonly hasSeenTls?: boolean | undefined;
-  /** When Secrets could not be named in the budget. */
-  readonly namesRefusedAtMs?: number | undefined;
+  readonly namesRefusedAtMs: number | undefined;
   readonly memory: PendingMemory;
 }
 
@@ -94,9 +93,7 @@ export async function readParts(
     beforeTls,
     notice,
     secrets: versions,
-    unnamed: isRefused(deps.namesRefusedAtMs, deps.nowMs)
-      ? undefined
-      : unnamedIn(budget, secretUids),
+    unnamed: unnamedIn(deps, budget, secretUids),
     ...readBack(served[CONFIG_KEY] ?? ''),
     servedUntilMs: firstEndMs(LISTENERS.map((listener) => served[`${listener}.crt`])),
     rendered,

@@ -20,12 +20,22 @@ export interface Unnamed {
 /** An event carries the whole budget. The sweep looks at all others. */
 const NAMED_MAX = 64;
 
-/** Undefined when it names all of these, which are uids by name. */
+/** Somebody may forbid it, such as admission that asks for the right to delete budgets. */
+const AGAIN_MS = 3_600_000;
+
+interface UnnamedDeps {
+  readonly nowMs: number;
+  /** When Secrets could not be named in the budget. */
+  readonly namesRefusedAtMs: number | undefined;
+}
+
+/** Undefined when it names all of these, which are uids by name, or may not. */
 export function unnamedIn(
+  { nowMs, namesRefusedAtMs = -Infinity }: UnnamedDeps,
   budget: KubeObject | null,
   secrets: ReadonlyMap<string, string>,
 ): Unnamed | undefined {
-  if (budget === null) return undefined;
+  if (budget === null || nowMs - namesRefusedAtMs < AGAIN_MS) return undefined;
   const { uid, resourceVersion, ownerReferences = [] } = budget.metadata;
   const named = new Set(ownerReferences.map((owner) => owner.uid));
   const owners = [...secrets]
@@ -42,12 +52,6 @@ export function nameSecrets({ cluster, parts: { unnamed } }: State): Decision | 
   const next = `Name Secrets in PodDisruptionBudget ${cluster.name}`;
   return { step: { type: 'name-secrets', unnamed }, next };
 }
-
-/** Somebody may forbid it, such as admission that asks for the right to delete budgets. */
-const AGAIN_MS = 3_600_000;
-
-export const isRefused = (refusedAtMs: number | undefined, nowMs: number): boolean =>
-  refusedAtMs !== undefined && nowMs - refusedAtMs < AGAIN_MS;
 
 export async function applyNames(
   deps: Deps,

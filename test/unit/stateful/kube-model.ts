@@ -9,7 +9,7 @@ import type {
   ObjectName,
   ResourceRef,
 } from '../../../shared/kube/objects.ts';
-import { type Body, merge } from './merge-patch.ts';
+import { type Body, merge, withOwnersOf } from './merge-patch.ts';
 
 interface Selection {
   readonly namespace?: string;
@@ -294,11 +294,4 @@ const isSameText = (a: unknown, b: unknown): boolean =>
 function conflict(ref: ResourceRef, name: string): KubeError {
   const about = { verb: 'patch', ref, name } as const;
   return new KubeError('KUBE_CONFLICT', 'Somebody else was first.', about);
-}
-
-/** A strategic patch adds owners to those that are there. */
-function withOwnersOf({ metadata: { ownerReferences = [] } }: KubeObject, body: Body): Body {
-  const metadata = (body['metadata'] ?? {}) as Partial<KubeObject['metadata']>;
-  const added = metadata.ownerReferences ?? [];
-  return { ...body, metadata: { ...metadata, ownerReferences: [...ownerReferences, ...added] } };
 }

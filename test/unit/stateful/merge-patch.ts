@@ -11,3 +11,10 @@ export function merge(present: Body, patch: Body): Body {
   }
   return result;
 }
+
+/** A strategic patch adds owners to those that are there. */
+export function withOwnersOf({ metadata: { ownerReferences = [] } }: KubeObject, body: Body): Body {
+  const metadata = (body['metadata'] ?? {}) as Partial<KubeObject['metadata']>;
+  const added = metadata.ownerReferences ?? [];
+  return { ...body, metadata: { ...metadata, ownerReferences: [...ownerReferences, ...added] } };
+}
