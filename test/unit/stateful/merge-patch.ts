@@ -1,4 +1,6 @@
 // A merge patch as the API server carries it out. Pure.
+import type { KubeObject } from '../../../shared/kube/objects.ts';
+
 export type Body = Record<string, unknown>;
 
 export function merge(present: Body, patch: Body): Body {
