@@ -2,8 +2,7 @@
 import type { Decision as DecisionOf } from '../../shared/stateful/decision.ts';
 import type { StatefulStep } from '../../shared/stateful/steps.ts';
 import type { PartKey } from './render/manifests.ts';
-import type { Records } from './state.ts';
-import type { Unnamed } from './told-of-secrets.ts';
+import type { Records, Unnamed } from './state.ts';
 
 /** One change that others can see. */
 export type Step =

@@ -2,6 +2,7 @@
 // pods and claims of its servers, and their answers. Types, and small questions about them. Pure.
 import type { Leaving, Replacing, Restarting } from '../../shared/api/nats-cluster.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
+import type { OwnerReference } from '../../shared/kube/objects.ts';
 import type { SecretToMake } from '../../shared/stateful/certificates/secret-data.ts';
 import type { Claim, Growth } from '../../shared/stateful/claims.ts';
 import type { FoundPart } from '../../shared/stateful/parts.ts';
@@ -10,13 +11,19 @@ import { type Cluster, ordinalOf, serverName, serverNames } from './cluster.ts';
 import type { KnownPasswords } from './render/read-back.ts';
 import type { PartKey, Rendered, RenderedPart } from './render/manifests.ts';
 import type { NatsState } from './nats-state.ts';
-import type { Unnamed } from './told-of-secrets.ts';
 
 /** Records in the status that later decisions need; an absent one is dropped. */
 export interface Records {
   readonly restarting?: Restarting;
   readonly leaving?: Leaving;
   readonly replacing?: Replacing;
+}
+
+/** The Secrets that the budget does not name yet, and the budget as it was read. */
+export interface Unnamed {
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly owners: readonly OwnerReference[];
 }
 
 /** The parts as observed, perhaps by an earlier reconcile. */

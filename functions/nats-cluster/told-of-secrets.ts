@@ -2,20 +2,13 @@
 // budget names the Secrets as owners beside the NatsCluster: Kubernetes' garbage collector takes
 // the name of one that is gone out of it, and a changed budget is an event.
 import { isKubeError } from '../../shared/kube/errors.ts';
-import type { KubeObject, OwnerReference } from '../../shared/kube/objects.ts';
+import type { KubeObject } from '../../shared/kube/objects.ts';
 import { BUDGETS } from '../../shared/stateful/parts.ts';
 import type { StepResult } from '../../shared/stateful/steps.ts';
 import type { Cluster } from './cluster.ts';
 import type { Decision } from './decision.ts';
 import type { Deps } from './deps.ts';
-import type { State } from './state.ts';
-
-/** The Secrets that the budget does not name yet, and the budget as it was read. */
-export interface Unnamed {
-  readonly uid: string;
-  readonly resourceVersion: string;
-  readonly owners: readonly OwnerReference[];
-}
+import type { State, Unnamed } from './state.ts';
 
 /** An event carries the whole budget. The sweep looks at all others. */
 const NAMED_MAX = 64;
