@@ -246,7 +246,7 @@ async function isBackUnswept(name: string): Promise<boolean> {
   return (await lastSweep()) === swept;
 }
 
-test("a Secret of NATS that is deleted is back by the budget's event, and not by a sweep", async () => {
+test("a deleted Secret of NATS is back by the budget's event, and not by a sweep", async () => {
   // One that nobody mounts. A sweep may come between by chance, and not twice.
   const isBack = async (): Promise<boolean> => await isBackUnswept('nats-user-watch');
   expect((await isBack()) || (await isBack())).toBe(true);
