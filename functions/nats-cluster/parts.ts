@@ -17,6 +17,7 @@ import { policyRefusalOf } from '../../shared/stateful/missing-rights.ts';
 import {
   BUDGETS,
   foundPartOf,
+  isEnding,
   isOurs,
   SECRETS,
   STATEFUL_SETS,
@@ -189,7 +190,7 @@ const versionsOf = (config: KubeObject | null): Map<string, string> =>
   new Map(config === null ? [] : [[config.metadata.name, config.metadata.resourceVersion]]);
 
 const uidIn = (config: KubeObject | null): Map<string, string> =>
-  new Map(config === null ? [] : [[config.metadata.name, config.metadata.uid]]);
+  new Map(config === null || isEnding(config) ? [] : [[config.metadata.name, config.metadata.uid]]);
 
 /** The files that servers were given last; none when the Secret belongs to somebody else. */
 const servedIn = (config: KubeObject | null, cluster: Cluster): SecretData =>

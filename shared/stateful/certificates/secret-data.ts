@@ -4,7 +4,7 @@ import type { KubeClient } from '../../kube/client.ts';
 import type { Reason } from '../../kube/conditions.ts';
 import { isRecord } from '../../kube/json.ts';
 import type { KubeObject, Manifest, ResourceRef } from '../../kube/objects.ts';
-import { isOurs, nameTaken, owned, type Owner, SECRETS } from '../parts.ts';
+import { isEnding, isOurs, nameTaken, owned, type Owner, SECRETS } from '../parts.ts';
 
 export interface SecretsDeps {
   readonly kube: KubeClient;
@@ -56,8 +56,7 @@ export async function readOwn(
   if (secret === null) return {};
   if (!isOurs(secret, owner)) return { lacking: nameTaken(secret) };
   versions?.set(target.name, secret.metadata.resourceVersion);
-  const { uid, deletionTimestamp } = secret.metadata;
-  if (deletionTimestamp === undefined) secretUids?.set(target.name, uid);
+  if (!isEnding(secret)) secretUids?.set(target.name, secret.metadata.uid);
   return { own: { data: dataOf(secret), resourceVersion: secret.metadata.resourceVersion } };
 }
 

@@ -41,7 +41,7 @@ test('the budget names its NatsCluster and each of its Secrets', async () => {
   ]);
 });
 
-test('where they cannot be named all else is done, and it is tried again after an hour', async () => {
+test('where they cannot be named all else is done, and it is tried an hour later', async () => {
   const run = new Run();
   const refused = refuseNames(run);
   await run.converge();
@@ -65,15 +65,15 @@ test('a budget that has all of them is left alone, and 64 are enough', () => {
   expect(unnamedIn(deps, named as KubeObject, secrets)).toBeUndefined();
 });
 
-test('a Secret that is being deleted is not named', async () => {
+test.each(['nats-user', 'nats-config'])('%s is not named while it is deleted', async (secret) => {
   const run = new Run();
   await run.converge();
-  const at = { namespace: NAMESPACE, name: 'nats-user' };
+  const at = { namespace: NAMESPACE, name: secret };
   run.model.kube.change(SECRETS, at, {
     metadata: { deletionTimestamp: '2026-01-02T00:00:00Z', finalizers: ['example.com/mine'] },
   });
   const ownerReferences = (budgetOf(run).metadata.ownerReferences ?? []).filter(
-    ({ name }) => name !== 'nats-user',
+    ({ name }) => name !== secret,
   );
   run.model.kube.change(
     BUDGETS,
@@ -84,5 +84,5 @@ test('a Secret that is being deleted is not named', async () => {
   );
   run.forget();
   for (let sweeps = 0; sweeps < 3; sweeps += 1) await run.sweep();
-  expect(namedIn(budgetOf(run))).not.toContain('Secret nats-user');
+  expect(namedIn(budgetOf(run))).not.toContain(`Secret ${secret}`);
 });
