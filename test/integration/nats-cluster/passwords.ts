@@ -37,6 +37,8 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await place.remove(cluster);
+  // It names Secrets as owners beside the NatsCluster, and goes with the last of them.
+  await until('its budget to go', async () => (await budget()) === null);
 }, SCENARIO_MS);
 
 const system = () => place.secret(cluster, 'nats-system');
