@@ -8,7 +8,6 @@ import { knativeNames } from '../../../knative/tools/build/function-names.ts';
 import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 import { NATS_CLUSTER_LEASE } from '../../../shared/api/nats-cluster.ts';
 import type { Manifest } from '../../../shared/kube/objects.ts';
-import { SECRETS } from '../../../shared/stateful/parts.ts';
 import { LEASES } from '../../../shared/kube/sweep-lease.ts';
 import { PAUSE_IMAGE } from '../../../knative/try/cluster/images.ts';
 import { binaryEvent, eventually } from './support/rig.ts';
@@ -229,27 +228,6 @@ test('kn shows services, sources and triggers of ours as ready', async () => {
     expect(list('trigger')).toEqual(wakeful.map((name) => `${name}-changes`));
   });
   expect(told('service', 'describe', 'metadata')).toMatch(/\+\+ Ready /);
-});
-
-/** Deletes a Secret of NATS, and tells whether it came back as it was before the next sweep. */
-async function isBackUnswept(name: string): Promise<boolean> {
-  const { kube } = world.rig;
-  const at = { namespace: OURS, name };
-  const [swept, before] = [await lastSweep(), await kube.get(SECRETS, at)];
-  const uid = before?.metadata.uid ?? '';
-  await kube.delete(SECRETS, at, { uid });
-  await eventually(async () => {
-    const now = await kube.get(SECRETS, at);
-    expect(now?.metadata.uid).not.toBe(uid);
-    expect(now?.['data']).toEqual(before?.['data']);
-  });
-  return (await lastSweep()) === swept;
-}
-
-test("a deleted Secret of NATS is back by the budget's event, and not by a sweep", async () => {
-  // One that nobody mounts. A sweep may come between by chance, and not twice.
-  const isBack = async (): Promise<boolean> => await isBackUnswept('nats-user-watch');
-  expect((await isBack()) || (await isBack())).toBe(true);
 });
 
 // At the end, when the minute is over that it may take.
