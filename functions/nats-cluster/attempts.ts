@@ -21,6 +21,8 @@ function targetOf(step: Step, state: State): unknown {
     case 'write-records':
       // Each change ends with the same empty records: only what they follow tells them apart.
       return [recordsOf(state), step.records];
+    case 'name-secrets':
+      return step.unnamed.owners;
     case 'restart':
     case 'delete-pod':
       return step.pod.uid;

@@ -21,6 +21,7 @@ import { restart, roll } from './roll.ts';
 import { bringBack, leave, scaleDown, scaleUp } from './scale.ts';
 import { areStarting } from './starting.ts';
 import { expected, isUp, sizeOf, type State } from './state.ts';
+import { nameSecrets } from './told-of-secrets.ts';
 
 const PLANNERS: readonly Planner<State, Step>[] = [
   applyParts,
@@ -34,6 +35,7 @@ const PLANNERS: readonly Planner<State, Step>[] = [
   scaleUp,
   roll,
   scaleDown,
+  nameSecrets,
   heal,
   refuseGrowth,
   reportRefusedPolicy,

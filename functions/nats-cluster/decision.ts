@@ -2,11 +2,12 @@
 import type { Decision as DecisionOf } from '../../shared/stateful/decision.ts';
 import type { StatefulStep } from '../../shared/stateful/steps.ts';
 import type { PartKey } from './render/manifests.ts';
-import type { Records } from './state.ts';
+import type { Records, Unnamed } from './state.ts';
 
 /** One change that others can see. */
 export type Step =
   | StatefulStep<PartKey>
+  | { readonly type: 'name-secrets'; readonly unnamed: Unnamed }
   | { readonly type: 'reload'; readonly server: string; readonly id: string }
   | { readonly type: 'step-down'; readonly from: string; readonly to: string | undefined }
   | {

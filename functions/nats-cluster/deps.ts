@@ -23,6 +23,8 @@ export interface Memory extends ServersMemory<Parts> {
   known?: KnownPasswords | undefined;
   /** A server was reached with TLS since the configuration says so. */
   hasSeenTls?: boolean;
+  /** When Secrets could not be named in the budget. */
+  namesRefusedAtMs?: number;
   /** Answers of servers that refused to reload, by server, and for which digest. */
   readonly refusals: Map<string, { readonly digest: string; readonly why: string }>;
 }

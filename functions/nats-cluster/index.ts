@@ -12,6 +12,7 @@
 //   decision           the steps there are
 //   attempts           tells steps apart: one that changes nothing is held back
 //   steps              applies one step; connect opens the system account of the servers
+//   told-of-secrets    has an event tell that a Secret is gone
 //   status             conditions and plan; gauges: metrics of it, by shown
 // planners, each for one kind of change:
 //   safety             blockers: reasons why a server must not be taken away now

@@ -26,11 +26,11 @@ export async function observe(
   const labelSelector = selectorText(selectorOf(cluster));
   const pods = await readPods(deps, { ...cluster, labelSelector }, signal);
   const remembered = rememberedParts(memory, cluster, clock.nowMs());
-  const { known, kept, hasSeenTls } = memory;
+  const { known, kept, hasSeenTls, namesRefusedAtMs } = memory;
   const nowReadMs = clock.nowMs();
   const policyRefusal = freshRefusal(memory.policyRefusal, nowReadMs);
   const reading = { kube, nowMs: nowReadMs, signal, memory };
-  const partsDeps = { ...reading, known, kept, policyRefusal, hasSeenTls };
+  const partsDeps = { ...reading, known, kept, policyRefusal, hasSeenTls, namesRefusedAtMs };
   const isGood = remembered !== undefined && (await areAsRead(partsDeps, cluster, remembered));
   const parts = isGood ? remembered : await readParts(partsDeps, cluster, pods);
   if (!isGood) {

@@ -14,7 +14,14 @@ import { type ClaimSelection, readClaims } from '../../shared/stateful/claims.ts
 import { type Compared, compareParts } from '../../shared/stateful/compare-parts.ts';
 import { findLost } from '../../shared/stateful/lost.ts';
 import { policyRefusalOf } from '../../shared/stateful/missing-rights.ts';
-import { foundPartOf, isOurs, SECRETS, STATEFUL_SETS } from '../../shared/stateful/parts.ts';
+import {
+  BUDGETS,
+  foundPartOf,
+  isEnding,
+  isOurs,
+  SECRETS,
+  STATEFUL_SETS,
+} from '../../shared/stateful/parts.ts';
 import { findPending, type PendingMemory, type PendingOf } from '../../shared/stateful/pending.ts';
 import type { Pod } from '../../shared/stateful/pods.ts';
 import { attainableBy, growthOf, sizeAmong } from './claims.ts';
@@ -29,6 +36,7 @@ import { USER_SUFFIX } from './user-secrets.ts';
 import { readSecrets } from './secrets.ts';
 import { forgetFormer } from './system-secret.ts';
 import type { Parts } from './state.ts';
+import { unnamedIn } from './told-of-secrets.ts';
 
 /** Open to the network where a NetworkPolicy cannot be made. */
 export const EXPOSED = 'the routes and monitoring pages';
@@ -45,6 +53,7 @@ export interface PartsDeps {
   readonly policyRefusal: Reason | undefined;
   /** A server was reached with TLS since the configuration says so. */
   readonly hasSeenTls?: boolean | undefined;
+  readonly namesRefusedAtMs: number | undefined;
   readonly memory: PendingMemory;
 }
 
@@ -60,11 +69,13 @@ export async function readParts(
   const config = await kube.get(SECRETS, configAt, { signal });
   const served = servedIn(config, cluster);
   const versions = versionsOf(config);
-  const secretsDeps = { ...deps, versions, running: uidsOf(cluster, pods) };
+  const secretUids = uidIn(config);
+  const secretsDeps = { ...deps, versions, secretUids, running: uidsOf(cluster, pods) };
   const secrets = await readSecrets(secretsDeps, cluster, config);
   const { credentials, system, systemPassword, notice } = secrets;
   const { formerPasswords = [], trustedCa = '', beforeTls = [] } = secrets;
   const statefulSet = await kube.get(STATEFUL_SETS, { namespace, name }, { signal });
+  const budget = await kube.get(BUDGETS, { namespace, name }, { signal });
   const claims =
     fileStorage === undefined ? [] : await readClaims(deps, claimsOf(cluster), () => ({}));
   const size = replicasIn(statefulSet) ?? sizeAmong(cluster, pods, claims);
@@ -72,7 +83,7 @@ export async function readParts(
   const growth = await growthOf(deps, cluster, claims);
   const attainable = attainableBy(cluster, growth);
   const rendered = credentials && render(attainable, credentials, { size, accessMode });
-  const compared = await compareWith(deps, cluster, rendered, { statefulSet, config });
+  const compared = await compareWith(deps, cluster, rendered, { statefulSet, config, budget });
   const old = rendered && system && forgetFormer(cluster, system, rendered);
   return {
     toMake: secrets.toMake ?? old,
@@ -83,6 +94,7 @@ export async function readParts(
     beforeTls,
     notice,
     secrets: versions,
+    unnamed: unnamedIn(deps, budget, secretUids),
     ...readBack(served[CONFIG_KEY] ?? ''),
     servedUntilMs: firstEndMs(LISTENERS.map((listener) => served[`${listener}.crt`])),
     rendered,
@@ -146,13 +158,14 @@ export async function areAsRead(
 interface Early {
   readonly statefulSet: KubeObject | null;
   readonly config: KubeObject | null;
+  readonly budget: KubeObject | null;
 }
 
 const compareWith = (
   deps: PartsDeps,
   cluster: Cluster,
   rendered: Rendered | undefined,
-  { statefulSet, config }: Early,
+  { statefulSet, config, budget }: Early,
 ): Promise<Compared<PartKey>> =>
   compareParts(deps, {
     owner: cluster,
@@ -160,6 +173,7 @@ const compareWith = (
     early: new Map<PartKey, KubeObject | null>([
       ['statefulSet', statefulSet],
       ['config', config],
+      ['budget', budget],
     ]),
     forbidden: {
       key: 'networkPolicy',
@@ -174,6 +188,9 @@ const compareWith = (
 
 const versionsOf = (config: KubeObject | null): Map<string, string> =>
   new Map(config === null ? [] : [[config.metadata.name, config.metadata.resourceVersion]]);
+
+const uidIn = (config: KubeObject | null): Map<string, string> =>
+  new Map(config === null || isEnding(config) ? [] : [[config.metadata.name, config.metadata.uid]]);
 
 /** The files that servers were given last; none when the Secret belongs to somebody else. */
 const servedIn = (config: KubeObject | null, cluster: Cluster): SecretData =>

@@ -2,6 +2,7 @@
 // pods and claims of its servers, and their answers. Types, and small questions about them. Pure.
 import type { Leaving, Replacing, Restarting } from '../../shared/api/nats-cluster.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
+import type { OwnerReference } from '../../shared/kube/objects.ts';
 import type { SecretToMake } from '../../shared/stateful/certificates/secret-data.ts';
 import type { Claim, Growth } from '../../shared/stateful/claims.ts';
 import type { FoundPart } from '../../shared/stateful/parts.ts';
@@ -16,6 +17,13 @@ export interface Records {
   readonly restarting?: Restarting;
   readonly leaving?: Leaving;
   readonly replacing?: Replacing;
+}
+
+/** The Secrets that the budget does not name yet, and the budget as it was read. */
+export interface Unnamed {
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly owners: readonly OwnerReference[];
 }
 
 /** The parts as observed, perhaps by an earlier reconcile. */
@@ -44,6 +52,8 @@ export interface Parts {
   readonly known: KnownPasswords | undefined;
   /** Versions of the cluster's own Secrets, by name. */
   readonly secrets: ReadonlyMap<string, string>;
+  /** Secrets of which no event tells yet; absent when there are none, or nothing can be done. */
+  readonly unnamed?: Unnamed | undefined;
   /** Accounts that may have streams, by the last configuration; undefined when it is lost. */
   readonly accounts: readonly string[] | undefined;
   /** Undefined as long as secrets are missing. */

@@ -16,6 +16,7 @@ import type { Deps } from './deps.ts';
 import { nameOf } from './safety.ts';
 import { configDigest } from './render/config.ts';
 import type { State } from './state.ts';
+import { applyNames } from './told-of-secrets.ts';
 
 export async function applyStep(
   deps: Deps,
@@ -33,6 +34,8 @@ export async function applyStep(
     case 'delete-pod':
     case 'delete-claim':
       return applyStatefulStep(deps.kube, cluster, step, signal);
+    case 'name-secrets':
+      return applyNames(deps, cluster, step.unnamed, signal);
     case 'reload':
       return reloadServer(deps, state, step, signal);
     case 'step-down':

@@ -4,7 +4,7 @@ import type { KubeClient } from '../../kube/client.ts';
 import type { Reason } from '../../kube/conditions.ts';
 import { isRecord } from '../../kube/json.ts';
 import type { KubeObject, Manifest, ResourceRef } from '../../kube/objects.ts';
-import { isOurs, nameTaken, owned, type Owner, SECRETS } from '../parts.ts';
+import { isEnding, isOurs, nameTaken, owned, type Owner, SECRETS } from '../parts.ts';
 
 export interface SecretsDeps {
   readonly kube: KubeClient;
@@ -12,6 +12,8 @@ export interface SecretsDeps {
   readonly signal: AbortSignal;
   /** Collects the versions of the owner's own Secrets, by name. */
   readonly versions?: Map<string, string>;
+  /** Collects the uids of those that are to stay, by name. */
+  readonly secretUids?: Map<string, string>;
   /** Content of Secrets that have no copy elsewhere, as last read, by the end of their names. */
   readonly kept?: Map<string, SecretData> | undefined;
 }
@@ -45,7 +47,7 @@ export interface CertificateFiles {
  * and one of a former owner of this name holds passwords that go with it.
  */
 export async function readOwn(
-  { kube, signal, versions }: SecretsDeps,
+  { kube, signal, versions, secretUids }: SecretsDeps,
   owner: Pick<Owner, 'namespace' | 'name' | 'uid'>,
   suffix: string,
 ): Promise<{ readonly own?: OwnSecret; readonly lacking?: Reason }> {
@@ -54,6 +56,7 @@ export async function readOwn(
   if (secret === null) return {};
   if (!isOurs(secret, owner)) return { lacking: nameTaken(secret) };
   versions?.set(target.name, secret.metadata.resourceVersion);
+  if (!isEnding(secret)) secretUids?.set(target.name, secret.metadata.uid);
   return { own: { data: dataOf(secret), resourceVersion: secret.metadata.resourceVersion } };
 }
 

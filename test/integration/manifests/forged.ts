@@ -28,6 +28,17 @@ export const ownedBy = (cluster: string, uid: string, name: string, more: object
   ...more,
 });
 
+const SELECTOR = { 'ballast.dev/nats-cluster': CLUSTER };
+
+/** A budget that names a Secret as its second owner. */
+function budgetOf(owned: Owned, secret: object, cluster: object = {}): Body {
+  const metadata = owned(CLUSTER) as { readonly ownerReferences: readonly object[] };
+  const its = { apiVersion: 'v1', kind: 'Secret', name: 'nats-user', uid: 'u', ...secret };
+  const ownerReferences = [...metadata.ownerReferences.map((one) => ({ ...one, ...cluster })), its];
+  const spec = { maxUnavailable: 1, selector: { matchLabels: SELECTOR } };
+  return { metadata: { ...metadata, ownerReferences }, spec };
+}
+
 type Forged = readonly [title: string, resource: string, body: (owned: Owned) => Body, why: string];
 
 export const FORGED: readonly Forged[] = [
@@ -100,6 +111,30 @@ export const FORGED: readonly Forged[] = [
       spec: { maxUnavailable: 0, selector: {} },
     }),
     'A PodDisruptionBudget is for',
+  ],
+  [
+    'a budget that goes with a Secret of others',
+    'poddisruptionbudgets',
+    (owned) => budgetOf(owned, { name: 'passwords' }),
+    'A budget names',
+  ],
+  [
+    'a budget that belongs to a Secret',
+    'poddisruptionbudgets',
+    (owned) => budgetOf(owned, { controller: true }, { controller: false }),
+    'does not belong',
+  ],
+  [
+    'a budget for which whoever deletes a Secret waits',
+    'poddisruptionbudgets',
+    (owned) => budgetOf(owned, { blockOwnerDeletion: true }),
+    'A budget names',
+  ],
+  [
+    'a Service that goes with a Secret',
+    'services',
+    (owned) => ({ ...budgetOf(owned, {}), spec: { ports: [{ port: 1 }], selector: SELECTOR } }),
+    'does not belong',
   ],
   [
     'a policy that cuts pods of others off',

@@ -7,8 +7,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../../shared/clock.ts';
 import type { RunningFunction } from '../../../shared/function/start.ts';
 import { openReplica } from '../../../shared/nats/replica/replica.ts';
+import { BUDGETS } from '../../../shared/stateful/parts.ts';
 import { FeedWriter } from '../../builders/feed-writer.ts';
 import { startRecordingListener } from '../../builders/recording-listener.ts';
+import { sendEvent } from '../../builders/send-event.ts';
+import { until } from '../../builders/versioned-kind.ts';
 import { reported } from './report.ts';
 import { hasty, isReady, SCENARIO_MS } from './scene.ts';
 import { place } from './shared-place.ts';
@@ -34,6 +37,8 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await place.remove(cluster);
+  // It names Secrets as owners beside the NatsCluster, and goes with the last of them.
+  await until('its budget to go', async () => (await budget()) === null);
 }, SCENARIO_MS);
 
 const system = () => place.secret(cluster, 'nats-system');
@@ -83,6 +88,33 @@ async function remove(...names: readonly string[]): Promise<void> {
     await place.kube.delete(SECRETS, at, { uid });
   }
 }
+
+const BUDGET = { namespace: NAMESPACE, name: 'nats' };
+const budget = async () => await place.kube.get(BUDGETS, BUDGET);
+const namedSecrets = async () =>
+  ((await budget())?.metadata.ownerReferences ?? [])
+    .filter(({ kind }) => kind === 'Secret')
+    .map(({ name }) => name)
+    .toSorted();
+
+test(
+  'a Secret of a user that is deleted changes the budget, and is back with its password at once',
+  settings,
+  async () => {
+    expect(await namedSecrets()).toEqual(['nats-config', 'nats-system', 'nats-user']);
+    const before = await place.secret(cluster, 'nats-user');
+    // An instance that remembers nothing: servers' configuration tells the password.
+    const other = await place.startFunction({ clock: later });
+    await remove('nats-user');
+    await until('the garbage collector', async () => (await namedSecrets()).length === 2);
+    const { metadata } = (await budget()) ?? {};
+    const data = { kind: 'PodDisruptionBudget', metadata };
+    const told = await sendEvent(other.port, 'dev.knative.apiserver.resource.update', data);
+    expect(told.status).toBe(204);
+    expect(await place.secret(cluster, 'nats-user')).toEqual(before);
+    expect(await namedSecrets()).toEqual(['nats-config', 'nats-system', 'nats-user']);
+  },
+);
 
 test(
   'all Secrets deleted at once are back with the next sweep, as they were',

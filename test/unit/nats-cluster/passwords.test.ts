@@ -50,7 +50,10 @@ test('a system Secret that somebody deleted comes back as the servers know it', 
   await goOn(run);
   expect(systemOf(run)).toEqual(before);
   expect(run.isReady()).toBe(true);
-  expect(run.writes.slice(writes)).toEqual(['create secrets nats-system']);
+  expect(run.writes.slice(writes)).toEqual([
+    'create secrets nats-system',
+    'patch poddisruptionbudgets nats',
+  ]);
 });
 
 test('a system password that somebody changed comes to the servers', async () => {

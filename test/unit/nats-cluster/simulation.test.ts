@@ -25,13 +25,13 @@ const LARGER = { jetStream: { fileStorage: { size: '20Gi' } } };
 
 const CHANGES: readonly Change[] = [
   // Two Secrets with passwords, the configuration, two Services, a budget, a policy and the set.
-  { name: 'it is created', before: [], edit: {}, least: 8 },
+  { name: 'it is created', before: [], edit: {}, least: 9 },
   // The template, and three pods.
   { name: 'another image', before: [{}], edit: IMAGE, least: 4 },
   // The certificates, the url of the user, whom we are to believe, and the configuration; servers
   // are told over NATS.
   // Certificates, who runs without them, the configuration, the policy, and that nobody does now.
-  { name: 'TLS for clients', before: [{}], edit: { tls: { clients: {} } }, least: 5 },
+  { name: 'TLS for clients', before: [{}], edit: { tls: { clients: {} } }, least: 6 },
   { name: 'three become five', before: [{}], edit: size(5), least: 2 },
   // The configuration, then for each server the StatefulSet and a claim.
   { name: 'five become three', before: [size(5)], edit: size(3), least: 5 },

@@ -9,7 +9,7 @@ import type {
   ObjectName,
   ResourceRef,
 } from '../../../shared/kube/objects.ts';
-import { type Body, merge } from './merge-patch.ts';
+import { type Body, merge, withOwnersOf } from './merge-patch.ts';
 
 interface Selection {
   readonly namespace?: string;
@@ -135,11 +135,16 @@ export class KubeModel {
   }
 
   /** As the API server, which holds a patch against the uid and the version in it. */
-  async patch(ref: ResourceRef, target: ObjectName, { body }: { readonly body: Body }) {
+  async patch(
+    ref: ResourceRef,
+    target: ObjectName,
+    { type, body: asked }: { readonly type?: string; readonly body: Body },
+  ) {
     const present = this.objects.get(keyOf(ref, target));
     if (present === undefined) {
       throw new KubeError('KUBE_NOT_FOUND', 'It is gone.', { verb: 'patch', ref });
     }
+    const body = type === 'strategic' ? withOwnersOf(present, asked) : asked;
     const { uid, resourceVersion } = (body['metadata'] ?? {}) as Partial<KubeObject['metadata']>;
     const isMeant =
       (uid === undefined || present.metadata.uid === uid) &&
