@@ -172,7 +172,7 @@ function judge(
 const WANTED: readonly string[] = ['Hibernating', 'Paused', 'Suspended'];
 
 function severityOf({ status, reason }: Condition, otherwise: Severity): Severity {
-  // Somebody looked, and was answered by none of them.
+  // NoContact is no ignorance: the function looks, and no server answers it.
   if (status === 'Unknown' && reason !== 'NoContact') return 'unknown';
   return WANTED.includes(reason) ? 'note' : otherwise;
 }

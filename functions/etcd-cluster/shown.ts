@@ -1,5 +1,4 @@
 // The values that metrics show of an EtcdCluster, by the state as observed. Pure.
-import type { ConditionInput } from '../../shared/kube/conditions.ts';
 import type { Seen } from '../../shared/stateful/keeping.ts';
 import { sinceOf } from '../../shared/stateful/servers-gauges.ts';
 import type { EtcdClusterGauge } from './gauges.ts';
@@ -24,8 +23,9 @@ function quorumLostSince({ cluster }: State, seen: Seen): number | undefined {
   const isQuorate = seen.conditions.some(
     ({ type, status }) => type === 'Quorate' && status === 'True',
   );
-  // Members that are all silent have none that anybody could use.
-  const isLost = (told: Pick<ConditionInput, 'status' | 'reason'>): boolean =>
-    told.status === 'False' || told.reason === 'NoContact';
-  return isQuorate ? 0 : sinceOf(cluster, seen, 'Quorate', isLost);
+  if (isQuorate) return 0;
+  // Where no member answers nobody can write either, though the condition is Unknown.
+  return sinceOf(cluster, seen, 'Quorate', ({ status, reason }) => {
+    return status === 'False' || reason === 'NoContact';
+  });
 }

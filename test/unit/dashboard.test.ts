@@ -4,7 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { answer, StaleDashboard } from '../../knative/tools/dashboard/command.ts';
+import { answer } from '../../knative/tools/dashboard/command.ts';
+import { Stale } from '../../knative/tools/generated.ts';
 import { dashboardOf } from '../../knative/tools/dashboard/grafana.ts';
 import { ROWS } from '../../knative/tools/dashboard/panels.ts';
 import { UsageError } from '../../shared/arguments.ts';
@@ -29,7 +30,7 @@ test('what ships is what the panels say', async () => {
 
 test('an older one is refused, and written anew', async () => {
   const file = join(dir, 'ballast.json');
-  await expect(answer(['--check'], file)).rejects.toThrow(StaleDashboard);
+  await expect(answer(['--check'], file)).rejects.toThrow(Stale);
   await answer([], file);
   expect(readFileSync(file, 'utf8')).toBe(readFileSync(SHIPPED, 'utf8'));
   await expect(answer(['more'], file)).rejects.toThrow(UsageError);

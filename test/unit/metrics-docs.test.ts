@@ -7,7 +7,8 @@ import { join, resolve } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { collectMetrics } from '../../knative/tools/metrics/collect.ts';
-import { answer, StalePage } from '../../knative/tools/metrics/command.ts';
+import { answer } from '../../knative/tools/metrics/command.ts';
+import { Stale } from '../../knative/tools/generated.ts';
 import { sectionsOf } from '../../knative/tools/metrics/sections.ts';
 import { Metrics } from '../../shared/function/metrics.ts';
 import { UsageError } from '../../shared/arguments.ts';
@@ -37,7 +38,7 @@ test('a page that has others is refused, and written anew with the words around'
   const path = join(dir, 'page.md');
   const stale = page.replace('`ballast_feed_stale`', '`ballast_feed_old`');
   await writeFile(path, `Mine.\n${stale}\nMine too.\n`);
-  await expect(answer(['--check'], path)).rejects.toThrow(StalePage);
+  await expect(answer(['--check'], path)).rejects.toThrow(Stale);
   expect(readFileSync(path, 'utf8')).toContain('ballast_feed_old');
   await answer([], path);
   expect(readFileSync(path, 'utf8')).toBe(`Mine.\n${page}\nMine too.\n`);

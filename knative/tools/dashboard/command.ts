@@ -2,7 +2,7 @@
 // written, or held against the panels.
 import { readFile, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { readArguments, refuseWords } from '../../../shared/arguments.ts';
+import { askedFor, Stale } from '../generated.ts';
 import { dashboardOf } from './grafana.ts';
 import { ROWS } from './panels.ts';
 
@@ -16,27 +16,16 @@ knative/tools/dashboard/panels.ts.
   --help   this
 `;
 
-const OPTIONS = {
-  check: { type: 'boolean' },
-  help: { type: 'boolean', short: 'h' },
-} as const;
-
 const FILE = resolve(import.meta.dirname, '../../dashboards/ballast.json');
 
-/** The file says something else than the panels. */
-export class StaleDashboard extends Error {
-  override readonly name = 'StaleDashboard';
-}
-
 export async function answer(args: readonly string[], file = FILE): Promise<string> {
-  const { values, positionals } = readArguments(args, OPTIONS);
-  if (values.help === true) return USAGE;
-  refuseWords(positionals);
+  const asked = askedFor(args);
+  if (asked === 'help') return USAGE;
   const text = `${JSON.stringify(dashboardOf(ROWS), null, 2)}\n`;
   const before = await readFile(file, 'utf8').catch(() => '');
   if (before === text) return 'The dashboard is as its panels say.\n';
-  if (values.check === true) {
-    throw new StaleDashboard('The dashboard is an older one: npm run docs:dashboard writes it.');
+  if (asked === 'check') {
+    throw new Stale('The dashboard is an older one: npm run docs:dashboard writes it.');
   }
   await writeFile(file, text);
   return 'Wrote knative/dashboards/ballast.json.\n';

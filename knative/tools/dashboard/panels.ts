@@ -1,6 +1,6 @@
 // The panels of the dashboard, in rows: each row one domain, and the first one whether anything is
 // wrong.
-import { age, count, howMany, left, lines, newest, type Row } from './panel.ts';
+import { age, count, howMany, left, lines, newest, type Panel, type Row } from './panel.ts';
 
 const FEED = 'namespace, metadatafeed';
 const NATS = 'namespace, natscluster';
@@ -98,6 +98,20 @@ const feeds: Row = {
   ],
 };
 
+const stepWaits = (legend: string, labels: string, prefix: string): Panel =>
+  lines('Next step waits', 'short', '1 while it waits; status.plan says for what.', [
+    legend,
+    newest(labels, `${prefix}_waiting`),
+  ]);
+
+const certificateEnds = (legend: string, labels: string, prefix: string): Panel =>
+  lines(
+    'First end of a certificate',
+    's',
+    'Time that is left. Those that Ballast makes are renewed before.',
+    [legend, left(labels, `${prefix}_certificate_end_timestamp_seconds`)],
+  );
+
 const natsClusters: Row = {
   title: 'NatsClusters',
   panels: [
@@ -114,16 +128,8 @@ const natsClusters: Row = {
       'One server less could take their quorum; status.streamsAtRisk names them.',
       [OF_NATS, newest(NATS, 'nats_cluster_streams_at_risk')],
     ),
-    lines('Next step waits', 'short', '1 while it waits; status.plan says for what.', [
-      OF_NATS,
-      newest(NATS, 'nats_cluster_waiting'),
-    ]),
-    lines(
-      'First end of a certificate',
-      's',
-      'Time that is left. Those that Ballast makes are renewed before.',
-      [OF_NATS, left(NATS, 'nats_cluster_certificate_end_timestamp_seconds')],
-    ),
+    stepWaits(OF_NATS, NATS, 'nats_cluster'),
+    certificateEnds(OF_NATS, NATS, 'nats_cluster'),
   ],
 };
 
@@ -141,20 +147,14 @@ const etcdClusters: Row = {
       OF_ETCD,
       `${newest(ETCD, 'etcd_cluster_quorum_lost_since_timestamp_seconds')} > bool 0`,
     ]),
-    lines('Next step waits', 'short', '1 while it waits; status.plan says for what.', [
-      OF_ETCD,
-      newest(ETCD, 'etcd_cluster_waiting'),
-    ]),
-    lines('Age of the newest good backup', 's', 'By whichever schedule or person it was taken.', [
-      OF_ETCD,
-      age(ETCD, 'etcd_cluster_backup_newest_timestamp_seconds'),
-    ]),
+    stepWaits(OF_ETCD, ETCD, 'etcd_cluster'),
     lines(
-      'First end of a certificate',
+      'Age of the newest good backup',
       's',
-      'Time that is left. Those that Ballast makes are renewed before.',
-      [OF_ETCD, left(ETCD, 'etcd_cluster_certificate_end_timestamp_seconds')],
+      'By schedules, which is heard of within five minutes.',
+      [OF_ETCD, age(ETCD, 'etcd_cluster_backup_newest_timestamp_seconds')],
     ),
+    certificateEnds(OF_ETCD, ETCD, 'etcd_cluster'),
   ],
 };
 

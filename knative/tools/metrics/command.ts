@@ -2,7 +2,7 @@
 // has them, written into the page or held against it. The words around them stay.
 import { readFile, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { readArguments, refuseWords } from '../../../shared/arguments.ts';
+import { askedFor, Stale } from '../generated.ts';
 
 export const USAGE = `\
 usage: npm run docs:metrics [-- --check]
@@ -14,32 +14,21 @@ meaning, as the functions register them. Nothing is started for it.
   --help   this
 `;
 
-const OPTIONS = {
-  check: { type: 'boolean' },
-  help: { type: 'boolean', short: 'h' },
-} as const;
-
 const PAGE = resolve(import.meta.dirname, '../../../docs/metrics.md');
 const BEGIN = '<!-- Written by `npm run docs:metrics`. -->';
 const END = '<!-- End. -->';
 
-/** The page says something else than the code. */
-export class StalePage extends Error {
-  override readonly name = 'StalePage';
-}
-
 export async function answer(args: readonly string[], page = PAGE): Promise<string> {
-  const { values, positionals } = readArguments(args, OPTIONS);
-  if (values.help === true) return USAGE;
-  refuseWords(positionals);
+  const asked = askedFor(args);
+  if (asked === 'help') return USAGE;
   // Loads every function, which help needs not.
   const { collectMetrics } = await import('./collect.ts');
   const { sectionsOf } = await import('./sections.ts');
   const before = await readFile(page, 'utf8');
   const after = withSections(before, sectionsOf(await collectMetrics()));
   if (before === after) return 'docs/metrics.md has the metrics that there are.\n';
-  if (values.check === true) {
-    throw new StalePage('docs/metrics.md is not as the code is: npm run docs:metrics writes it.');
+  if (asked === 'check') {
+    throw new Stale('docs/metrics.md is not as the code is: npm run docs:metrics writes it.');
   }
   await writeFile(page, after);
   return 'Wrote docs/metrics.md.\n';

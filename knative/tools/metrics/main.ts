@@ -1,11 +1,5 @@
 // `npm run docs:metrics`: writes the lists of docs/metrics.md, or checks them.
-import { answerCommand } from '../../../shared/arguments.ts';
-import { answer, StalePage, USAGE } from './command.ts';
+import { answerGenerator } from '../generated.ts';
+import { answer, USAGE } from './command.ts';
 
-try {
-  await answerCommand(USAGE, (args) => answer(args));
-} catch (error) {
-  if (!(error instanceof StalePage)) throw error;
-  process.stderr.write(`${error.message}\n`);
-  process.exitCode = 1;
-}
+await answerGenerator(USAGE, (args) => answer(args));

@@ -2,7 +2,7 @@
 // they are written, or held against what is there.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readArguments, refuseWords } from '../../../shared/arguments.ts';
+import { askedFor, Stale } from '../generated.ts';
 import { SERVED, servedPatches } from './served.ts';
 
 export const USAGE = `\
@@ -15,27 +15,16 @@ the differences of the versions.
   --help   this
 `;
 
-const OPTIONS = {
-  check: { type: 'boolean' },
-  help: { type: 'boolean', short: 'h' },
-} as const;
-
-/** A file says something else than would be written. */
-export class StaleVersion extends Error {
-  override readonly name = 'StaleVersion';
-}
-
 export async function answer(args: readonly string[], dir = SERVED): Promise<string> {
-  const { values, positionals } = readArguments(args, OPTIONS);
-  if (values.help === true) return USAGE;
-  refuseWords(positionals);
-  if (values.check !== true) await mkdir(dir, { recursive: true });
+  const asked = askedFor(args);
+  if (asked === 'help') return USAGE;
+  if (asked === 'write') await mkdir(dir, { recursive: true });
   const written: string[] = [];
   for (const { name, text } of await servedPatches()) {
     const path = join(dir, name);
     if ((await textAt(path)) === text) continue;
-    if (values.check === true) {
-      throw new StaleVersion(`${name} is not as it would be: npm run versions writes it.`);
+    if (asked === 'check') {
+      throw new Stale(`${name} is not as it would be: npm run versions writes it.`);
     }
     await writeFile(path, text);
     written.push(name);

@@ -1,11 +1,5 @@
 // `npm run versions`: writes v1beta1 of our kinds, or checks it.
-import { answerCommand } from '../../../shared/arguments.ts';
-import { answer, StaleVersion, USAGE } from './command.ts';
+import { answerGenerator } from '../generated.ts';
+import { answer, USAGE } from './command.ts';
 
-try {
-  await answerCommand(USAGE, (args) => answer(args));
-} catch (error) {
-  if (!(error instanceof StaleVersion)) throw error;
-  process.stderr.write(`${error.message}\n`);
-  process.exitCode = 1;
-}
+await answerGenerator(USAGE, (args) => answer(args));

@@ -11,12 +11,13 @@ import { etcdPeerRights } from '../../../knative/tools/rights/etcd-peer.ts';
 import { etcdRestoreRights } from '../../../knative/tools/rights/etcd-restore.ts';
 import { natsClusterRights } from '../../../knative/tools/rights/manifests.ts';
 import { ROWS } from '../../../knative/tools/dashboard/panels.ts';
+import type { Problem } from '../../../functions/console/answers.ts';
 import { migrationFor, rightsFor } from '../../../knative/tools/migrate/manifests.ts';
 import { ETCD_BACKUP_SCHEDULES } from '../../../shared/api/etcd-backup-schedule.ts';
 import { ETCD_RESTORES } from '../../../shared/api/etcd-restore.ts';
 import type { Manifest, ResourceRef } from '../../../shared/kube/objects.ts';
 import { STORAGE_MIGRATIONS } from '../../../shared/api/storage-migration.ts';
-import { ConsolePage, type Problem } from './support/console-page.ts';
+import { ConsolePage } from './support/console-page.ts';
 import { Monitoring } from './support/monitoring.ts';
 import { conditionOf, eventually } from './support/rig.ts';
 import { type KnativeWorld, NAMESPACES, openWorld, OPEN_WITHIN_MS } from './support/world.ts';
@@ -43,7 +44,6 @@ beforeAll(async () => {
 }, OPEN_WITHIN_MS);
 
 afterAll(async () => {
-  await cordon(false);
   await page?.close();
   await world?.close();
   await rm(home, { recursive: true });
@@ -153,12 +153,18 @@ test('an etcd without its only member is an alert and on the page, until it is b
     });
   await isWell();
   await cordon(true);
-  await rig.kill('app.kubernetes.io/instance=main,app.kubernetes.io/name=etcd');
-  await eventually(async () => {
-    const [problem] = await problems();
-    expect(problem).toMatchObject({ severity: 'critical', next: expect.stringMatching(/^Bring/) });
-    expect(await monitoring.alertsOf('main')).toContain('EtcdClusterQuorumLost');
-  });
-  await cordon(false);
+  try {
+    await rig.kill('app.kubernetes.io/instance=main,app.kubernetes.io/name=etcd');
+    await eventually(async () => {
+      const [problem] = await problems();
+      expect(problem).toMatchObject({
+        severity: 'critical',
+        next: expect.stringMatching(/^Bring/),
+      });
+      expect(await monitoring.alertsOf('main')).toContain('EtcdClusterQuorumLost');
+    });
+  } finally {
+    await cordon(false);
+  }
   await isWell();
 });

@@ -138,7 +138,7 @@ const CLUSTERS: readonly AlertCase[] = [
   {
     alert: 'EtcdClusterQuorumLost',
     labels: ETCD,
-    summary: 'EtcdCluster shop/etcd has no quorum, or no member of it answers',
+    summary: 'EtcdCluster shop/etcd has no quorum, or no member answers; Degraded says why',
     minutes: 30,
     fires: { [etcd('quorum_lost_since_timestamp_seconds')]: '0x20 1260x9' },
     silent: { [etcd('quorum_lost_since_timestamp_seconds')]: '0x30' },

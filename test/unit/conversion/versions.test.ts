@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { answer, StaleVersion } from '../../../knative/tools/versions/command.ts';
+import { answer } from '../../../knative/tools/versions/command.ts';
+import { Stale } from '../../../knative/tools/generated.ts';
 import { betaOf } from '../../../knative/tools/versions/served.ts';
 import { UsageError } from '../../../shared/arguments.ts';
 
@@ -27,7 +28,7 @@ test('they are as they would be written', async () => {
 test('one that is not is refused, and written anew', async () => {
   await answer([], dir);
   await writeFile(join(dir, 'takeover.yaml'), 'mine');
-  await expect(answer(['--check'], dir)).rejects.toThrow(StaleVersion);
+  await expect(answer(['--check'], dir)).rejects.toThrow(Stale);
   expect(await answer([], dir)).toBe('Wrote takeover.yaml.\n');
   expect(await answer(['--check'], dir)).toContain('All are');
 });

@@ -1,6 +1,7 @@
 // The page of `console` as docs/console.md says that people reach it: an instance that stays awake,
 // and a port that kubectl forwards to it.
 import { request } from 'undici';
+import type { Problem } from '../../../../functions/console/answers.ts';
 import type { KubeObject } from '../../../../shared/kube/objects.ts';
 import { type Forward, Kubectl } from '../../support/kubectl.ts';
 import { eventually, type Rig } from './rig.ts';
@@ -10,14 +11,6 @@ import type { KnativeWorld } from './world.ts';
 const SERVICES = { group: 'serving.knative.dev', version: 'v1', resource: 'services' } as const;
 const CONSOLE = { namespace: OURS, name: 'console' } as const;
 const SCALE = 'autoscaling.knative.dev/min-scale';
-
-export interface Problem {
-  readonly severity: string;
-  readonly kind: string;
-  readonly namespace: string;
-  readonly name: string;
-  readonly reason: string;
-}
 
 export class ConsolePage {
   readonly #rig: Rig;
