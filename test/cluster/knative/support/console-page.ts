@@ -3,8 +3,8 @@
 import { request } from 'undici';
 import type { Problem } from '../../../../functions/console/answers.ts';
 import type { KubeObject } from '../../../../shared/kube/objects.ts';
-import { type Forward, Kubectl } from '../../support/kubectl.ts';
-import { eventually, type Rig } from './rig.ts';
+import { Kubectl } from '../../support/kubectl.ts';
+import { conditionOf, eventually, type Rig } from './rig.ts';
 import { OURS } from './shown-feed.ts';
 import type { KnativeWorld } from './world.ts';
 
@@ -14,28 +14,33 @@ const SCALE = 'autoscaling.knative.dev/min-scale';
 
 export class ConsolePage {
   readonly #rig: Rig;
-  readonly #forward: Forward;
+  readonly #kubectl: Kubectl;
 
-  private constructor(rig: Rig, forward: Forward) {
+  private constructor(rig: Rig, kubectl: Kubectl) {
     this.#rig = rig;
-    this.#forward = forward;
+    this.#kubectl = kubectl;
   }
 
   static async open({ rig, kubeconfigPath }: KnativeWorld, home: string): Promise<ConsolePage> {
-    const pod = await awake(rig);
-    const kubectl = await Kubectl.at(kubeconfigPath, home);
-    return new ConsolePage(rig, await kubectl.forward(OURS, pod, 8080));
+    const { metadata } = await scale(rig, '1');
+    await eventually(() => podOf(rig, Number(metadata['generation'])));
+    return new ConsolePage(rig, await Kubectl.at(kubeconfigPath, home));
   }
 
+  /** Each time by the pod that is there: Knative may have started two, and ends one of them. */
   async problems(): Promise<readonly Problem[]> {
-    const answer = await request(`${this.#forward.url}/api/state`);
-    const { problems } = Object(await answer.body.json());
-    return problems;
+    const forward = await this.#kubectl.forward(OURS, await podOf(this.#rig), 8080);
+    try {
+      const answer = await request(`${forward.url}/api/state`);
+      const { problems } = Object(await answer.body.json());
+      return problems;
+    } finally {
+      forward.stop();
+    }
   }
 
   /** It may sleep again. */
   async close(): Promise<void> {
-    this.#forward.stop();
     await scale(this.#rig, null);
   }
 }
@@ -45,19 +50,18 @@ const scale = (rig: Rig, instances: string | null): Promise<KubeObject> => {
   return rig.kube.patch(SERVICES, CONSOLE, { type: 'merge', body });
 };
 
-/** The name of a pod of its newest revision that is ready. */
-async function awake(rig: Rig): Promise<string> {
-  const scaled = await scale(rig, '1');
-  const generation = Number(scaled.metadata['generation']);
-  return eventually(async () => {
-    const { status } = Object(await rig.kube.get(SERVICES, CONSOLE));
-    const revision = status.latestReadyRevisionName;
-    if (status.observedGeneration < generation || revision !== status.latestCreatedRevisionName) {
-      throw new Error('its newest revision is not ready');
-    }
-    const pods = await rig.pods(`serving.knative.dev/revision=${revision}`, OURS);
-    const [pod] = pods.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-    if (pod === undefined) throw new Error(`${revision} has no pod`);
-    return pod.metadata.name;
-  });
+/** The name of a ready pod of its newest revision, which knows of this generation at least. */
+async function podOf(rig: Rig, generation = 0): Promise<string> {
+  const { status } = Object(await rig.kube.get(SERVICES, CONSOLE));
+  const revision = status.latestReadyRevisionName;
+  if (status.observedGeneration < generation || revision !== status.latestCreatedRevisionName) {
+    throw new Error('its newest revision is not ready');
+  }
+  const pods = await rig.pods(`serving.knative.dev/revision=${revision}`, OURS);
+  const pod = pods.find(
+    (one) =>
+      one.metadata.deletionTimestamp === undefined && conditionOf(one, 'Ready')?.status === 'True',
+  );
+  if (pod === undefined) throw new Error(`${revision} has no pod that is ready`);
+  return pod.metadata.name;
 }
