@@ -57,4 +57,6 @@ export type Row =
       node: string,
       ips: string,
       state: string,
+      /** The services of its namespace that send to it, separated by blanks. */
+      services: string,
     ];

@@ -1,6 +1,6 @@
-// Pods and nodes of the feed as a log that browsers follow: each line replaces the one before it of
-// the same name, so that reading from the beginning and reading what is new are the same. It never
-// holds much more lines than there are objects.
+// Pods and nodes of the feed as a log that browsers follow, with the services that send to each
+// pod: each line replaces the one before it of the same name, so that reading from the beginning
+// and reading what is new are the same. It never holds much more lines than there are objects.
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../shared/clock.ts';
 import { cut } from '../../shared/cut.ts';
@@ -8,6 +8,7 @@ import type { ObjectMessage } from '../../shared/feed/messages.ts';
 import type { Change } from '../../shared/nats/replica/changes.ts';
 import type { Entry } from '../../shared/nats/replica/entry.ts';
 import type { Row } from './answers.ts';
+import { Served } from './served.ts';
 
 interface Line {
   readonly sequence: number;
@@ -46,12 +47,14 @@ export const LIMITS: PodLogLimits = {
 /** Lines that mean nothing any more, until they are swept out. */
 const SLACK = 1_000;
 const TEXT_BYTES_MAX = 260;
+const SLICES = 'endpointslices';
 
 export class PodLog {
   readonly #limits: PodLogLimits;
   #id = randomUUID();
   #lines: Line[] = [];
   readonly #current = new Map<string, Line>();
+  readonly #served = new Served();
   #gone = 0;
   #last = 0;
   /** Names that were gone up to here are forgotten. */
@@ -70,13 +73,18 @@ export class PodLog {
   apply(change: Change): void {
     if (change.type === 'resync') return this.#startOver();
     const { entry } = change;
+    const { resource, namespace, name } = entry.key;
+    if (resource === SLICES) return this.#serve(this.#served.apply(change));
     const kind = kindOf(entry);
     if (kind === undefined) return;
-    const key = `${kind}/${entry.key.namespace}/${entry.key.name}`;
+    const key = `${kind}/${namespace}/${name}`;
     const before = this.#current.get(key);
-    if (change.type !== 'removed') return this.#put(key, entry.subject, rowOf(kind, entry), false);
+    if (change.type !== 'removed') {
+      const services = kind === 'p' ? this.#servicesOf(`${namespace}/${name}`) : '';
+      return this.#put(key, entry.subject, rowOf(kind, entry, services), false);
+    }
     if (before === undefined || before.isGone || before.subject !== entry.subject) return;
-    this.#put(key, entry.subject, [kind, entry.key.namespace, entry.key.name], true);
+    this.#put(key, entry.subject, [kind, namespace, name], true);
   }
 
   /** `after` is 0 for the beginning. */
@@ -125,7 +133,25 @@ export class PodLog {
     }
   }
 
+  /** The rows of these pods, with the services that they have now. */
+  #serve(pods: readonly string[]): void {
+    for (const pod of pods) {
+      const key = `p/${pod}`;
+      const line = this.#current.get(key);
+      // One that is not there yet comes with them.
+      if (line === undefined || line.row.length === 3) continue;
+      const [kind, namespace, name, node, ips, state] = line.row;
+      const row: Row = [kind, namespace, name, node, ips, state, this.#servicesOf(pod)];
+      this.#put(key, line.subject, row, false);
+    }
+  }
+
+  #servicesOf(pod: string): string {
+    return cut(this.#served.of(pod), TEXT_BYTES_MAX);
+  }
+
   #startOver(): void {
+    this.#served.clear();
     this.#id = randomUUID();
     this.#lines = [];
     this.#current.clear();
@@ -183,10 +209,10 @@ function kindOf({ key: { resource } }: Entry): 'n' | 'p' | undefined {
   return resource === 'nodes' ? 'n' : undefined;
 }
 
-function rowOf(kind: 'n' | 'p', { key, object }: Entry): Row {
+function rowOf(kind: 'n' | 'p', { key, object }: Entry, services: string): Row {
   const { node = '', ips = [] } = object;
   const addresses = cut(ips.join(' '), TEXT_BYTES_MAX);
-  return [kind, key.namespace, key.name, node, addresses, stateOf(kind, object)];
+  return [kind, key.namespace, key.name, node, addresses, stateOf(kind, object), services];
 }
 
 /** Empty where all is well. */

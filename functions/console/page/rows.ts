@@ -18,7 +18,14 @@ const NOWHERE = '';
 
 type Test = (row: Row) => boolean;
 
-const FIELDS: Readonly<Record<string, number>> = { ns: 1, name: 2, node: 3, ip: 4, state: 5 };
+const FIELDS: Readonly<Record<string, number>> = {
+  ns: 1,
+  name: 2,
+  node: 3,
+  ip: 4,
+  state: 5,
+  svc: 6,
+};
 
 export class Rows {
   readonly #groups = new Map<string, Group>();
@@ -106,7 +113,7 @@ export class Rows {
   #groupOf(node: string): Group {
     const known = this.#groups.get(node);
     if (known !== undefined) return known;
-    const nodeRow: Row = ['n', '', node, '', '', node === NOWHERE ? '' : 'unknown node'];
+    const nodeRow: Row = ['n', '', node, '', '', node === NOWHERE ? '' : 'unknown node', ''];
     const made: Group = {
       node,
       pods: new Map(),
@@ -172,7 +179,7 @@ function testOf(term: string): Test {
     return (row) => fieldOf(row, field).toLowerCase().includes(wanted);
   }
   return (row) =>
-    `${row[1]}/${row[2]} ${row[3] ?? ''} ${row[4] ?? ''} ${row[5] ?? ''}`
+    `${row[1]}/${row[2]} ${row[3] ?? ''} ${row[4] ?? ''} ${row[5] ?? ''} ${row[6] ?? ''}`
       .toLowerCase()
       .includes(term);
 }

@@ -70,13 +70,15 @@ export function draw(): void {
   lines.replaceChildren(...drawn);
 }
 
-function drawRow([kind, namespace, name, , ips = '', state = '']: Row, isChosen: boolean) {
+function drawRow(row: Row, isChosen: boolean): HTMLElement {
+  const [kind, namespace, name, , ips = '', state = '', services = ''] = row;
   const isNode = kind === 'n';
   const title = isNode ? name || 'no node yet' : `${namespace}/${name}`;
   return element(
     'div',
     `row${isNode ? ' node' : ''}${isChosen ? ' chosen' : ''}`,
     element('span', '', title),
+    element('span', 'faint', services),
     element('span', 'faint', ips),
     element('span', state === '' ? 'faint' : 'tone warning', state),
   );

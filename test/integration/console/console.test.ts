@@ -171,6 +171,10 @@ test('a browser shows what runs where, and each change within a second', async (
     look();
   })`);
   expect(Number(seen)).toBeLessThan(1_000);
+  const slice = { resource: 'endpointslices', namespace: 'shop', name: 'web-x7' } as const;
+  const endpoints = ['web-1', 'web-3'].map((name) => ({ ips: [], pod: { name, uid: name } }));
+  await feed.put({ node: 'n1' }, slice, { node: 'n1', service: 'storefront', endpoints });
+  await expect.poll(() => browser.text('#lines')).toMatch(/shop\/web-1\s+storefront/);
   expect(browser.complaints).toEqual([]);
 });
 

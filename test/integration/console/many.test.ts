@@ -11,6 +11,7 @@ import { Browser } from '../../browser/browser.ts';
 
 const PODS = 150_000;
 const NODES = 5_000;
+const NAMESPACES = 200;
 const pods = new PodLog();
 const state = { now: '', problems: [], problemsLeft: 0, kinds: [] };
 const held = {
@@ -37,7 +38,7 @@ const added = (index: number, name = `web-${index}`): Change =>
     version: index,
     entry: {
       subject: name,
-      key: { resource: 'pods', namespace: `team-${index % 200}`, name },
+      key: { resource: 'pods', namespace: `team-${index % NAMESPACES}`, name },
       object: {
         node: `node-${index % NODES}`,
         ips: [`10.${index >> 16}.${(index >> 8) & 255}.${index & 255}`],
@@ -47,11 +48,24 @@ const added = (index: number, name = `web-${index}`): Change =>
     },
   }) as unknown as Change;
 
+/** A service with all pods of its namespace. */
+const served = (team: number): Change => {
+  const names = Array.from(
+    { length: PODS / NAMESPACES },
+    (_, at) => `web-${team + at * NAMESPACES}`,
+  );
+  const endpoints = names.map((name) => ({ ips: [], pod: { name, uid: name } }));
+  const key = { resource: 'endpointslices', namespace: `team-${team}`, name: 'shop' };
+  const entry = { subject: `slice-${team}`, key, object: { service: `shop-${team}`, endpoints } };
+  return { type: 'added', version: 1, entry } as unknown as Change;
+};
+
 let running: RunningFunction;
 let browser: Browser;
 
 beforeAll(async () => {
   for (let index = 0; index < PODS; index += 1) pods.apply(added(index));
+  for (let team = 0; team < NAMESPACES; team += 1) pods.apply(served(team));
   const environment = { PORT: '0', LOG_LEVEL: 'silent', DRAIN_MINIMUM_SECONDS: '0' };
   running = await startFunction(many, { environment, build: { version: '0', commit: '' } });
   browser = await Browser.open();
@@ -106,7 +120,7 @@ test('who types searches without a freeze', async () => {
   const type = `(n) => {
     if (n % 10) return;
     const q = document.querySelector('#query');
-    q.value = 'team-7 10.0.'.slice(0, n / 10);
+    q.value = 'svc:shop-7 10.0.'.slice(0, n / 10);
     q.dispatchEvent(new Event('input'));
   }`;
   const { perSecond, longest } = await framesWhile(type);

@@ -100,6 +100,8 @@ test('who waits is woken by a change, and one too many is answered at once', asy
 });
 
 const [FEEDS] = SHOWN_KINDS;
+/** Made once: each `repeat` is written out again by whoever first looks into it. */
+const [TIME, REASON, MESSAGE] = [1_000, 5_000, 100_000].map((length) => 'x'.repeat(length));
 const large = (index: number): KubeObject =>
   ({
     metadata: { namespace: 'shop', name: `feed-${index}`, uid: String(index) },
@@ -107,9 +109,9 @@ const large = (index: number): KubeObject =>
       conditions: Array.from({ length: 100 }, (_, one) => ({
         type: `T${one}`,
         status: 'True',
-        reason: 'x'.repeat(5_000),
-        message: 'x'.repeat(100_000),
-        lastTransitionTime: 'x'.repeat(1_000),
+        reason: REASON,
+        message: MESSAGE,
+        lastTransitionTime: TIME,
       })),
     },
   }) as unknown as KubeObject;

@@ -3,15 +3,16 @@ import { expect, test } from 'vitest';
 import type { Row } from '../../../functions/console/answers.ts';
 import { Rows } from '../../../functions/console/page/rows.ts';
 
-const pod = (name: string, node: string, ip = '10.0.0.1', state = ''): Row => [
+const pod = (name: string, node: string, ip = '10.0.0.1', state = '', services = ''): Row => [
   'p',
   'shop',
   name,
   node,
   ip,
   state,
+  services,
 ];
-const node = (name: string): Row => ['n', '', name, '', '10.1.0.1', ''];
+const node = (name: string): Row => ['n', '', name, '', '10.1.0.1', '', ''];
 const forEver = (): boolean => false;
 
 function linesOf(rows: Rows): readonly string[] {
@@ -24,7 +25,12 @@ function linesOf(rows: Rows): readonly string[] {
 
 function filled(): Rows {
   const rows = new Rows();
-  const all = [node('n2'), pod('web-2', 'n2'), pod('db-1', 'n1', '10.0.0.9'), node('n1')];
+  const all = [
+    node('n2'),
+    pod('web-2', 'n2'),
+    pod('db-1', 'n1', '10.0.0.9', '', 'sql'),
+    node('n1'),
+  ];
   for (const row of [...all, pod('web-1', 'n1'), pod('new', '', '', 'Pending')]) rows.apply(row);
   return rows;
 }
@@ -49,6 +55,9 @@ test.each([
   ['node:n2', ['[n2]', 'web-2']],
   ['web node:n1', ['[n1]', 'web-1']],
   ['state:pending', ['[]', 'new']],
+  ['svc:sql', ['[n1]', 'db-1']],
+  ['SQL node:n1', ['[n1]', 'db-1']],
+  ['svc:web', []],
   ['nothing-has-it', []],
 ])('a search for %s', (query, expected) => {
   const rows = filled();
