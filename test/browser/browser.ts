@@ -101,6 +101,14 @@ export class Browser {
     await this.#call('Input.insertText', { text });
   }
 
+  /** The page as it is seen, in PNG, where people like it dark or light. */
+  async picture(scheme: 'dark' | 'light'): Promise<Buffer> {
+    const features = [{ name: 'prefers-color-scheme', value: scheme }];
+    await this.#call('Emulation.setEmulatedMedia', { features });
+    const { data } = await this.#call('Page.captureScreenshot', { format: 'png' });
+    return Buffer.from(String(data), 'base64');
+  }
+
   async close(): Promise<void> {
     this.#socket.close();
     const ended = new Promise((resolve) => this.#child.once('exit', resolve));

@@ -1,0 +1,63 @@
+// `npm run docs:pictures -- URL`: pictures of a console that runs, as it is at that moment, for the
+// page about it.
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { answerCommand, readArguments, UsageError } from '../../shared/arguments.ts';
+import { systemClock } from '../../shared/clock.ts';
+import type { Browser } from './browser.ts';
+
+const DIR = 'docs/pictures';
+const USAGE = `\
+usage: npm run docs:pictures -- URL
+
+Writes pictures of a console that runs to ${DIR}, light and dark. URL is where its page is, such as
+http://localhost:8080/console behind kubectl port-forward.
+`;
+/** Each tab with an element that is there once the cluster has answered. */
+const TABS = [
+  ['now', '#objects details'],
+  ['where', '#lines .row'],
+] as const;
+const SCHEMES = ['light', 'dark'] as const;
+const SHOWN_WITHIN_MS = 15_000;
+const LOOK_EVERY_MS = 100;
+
+async function answer(args: readonly string[]): Promise<string> {
+  const { values, positionals } = readArguments(args, { help: { type: 'boolean', short: 'h' } });
+  if (values.help === true) return USAGE;
+  const [url = '', ...more] = positionals;
+  if (!URL.canParse(url) || more.length > 0) throw new UsageError('one URL is wanted');
+  return takePictures(url);
+}
+
+async function takePictures(url: string): Promise<string> {
+  const { Browser } = await import('./browser.ts');
+  const dir = resolve(import.meta.dirname, '../..', DIR);
+  await mkdir(dir, { recursive: true });
+  const browser = await Browser.open();
+  const written: string[] = [];
+  try {
+    for (const [tab, selector] of TABS) {
+      await browser.show(`${url}#${tab}`);
+      await untilShown(browser, selector);
+      for (const scheme of SCHEMES) {
+        const name = `console-${tab}-${scheme}.png`;
+        await writeFile(join(dir, name), await browser.picture(scheme));
+        written.push(`${DIR}/${name}\n`);
+      }
+    }
+    return written.join('');
+  } finally {
+    await browser.close();
+  }
+}
+
+async function untilShown(browser: Browser, selector: string): Promise<void> {
+  const endsAtMs = performance.now() + SHOWN_WITHIN_MS;
+  while ((await browser.text(selector)) === '') {
+    if (performance.now() > endsAtMs) throw new Error(`The page has no ${selector}.`);
+    await systemClock.sleep(LOOK_EVERY_MS);
+  }
+}
+
+await answerCommand(USAGE, answer);
