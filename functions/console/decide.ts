@@ -131,17 +131,24 @@ function aboutObject(
   const conditions = new Map(conditionsOf(object).map((one) => [one.type, one]));
   const expected = shown.expects.flatMap((one) => {
     if (one.phase !== undefined && one.phase !== phaseOf(object)) return [];
-    const found = judge(one, conditions.get(one.condition), object, nowMs);
-    return found === undefined ? [] : [{ ...found, next: one.next }];
+    const condition = conditions.get(one.condition);
+    const found = judge(one, condition, object, nowMs);
+    const next = one.nextByReason?.[condition?.reason ?? ''] ?? one.next;
+    return found === undefined ? [] : [{ ...found, next }];
   });
+  const distinct = expected.filter((one, at) => !isToldIn(expected.slice(0, at), one));
   const waitsFor = fieldOf(object, 'status.plan.waitsFor');
   const waits =
     typeof waitsFor === 'string' && expected.length === 0
       ? [{ severity: 'note', reason: 'Waits', says: short(waitsFor), next: WAITING } as const]
       : [];
   const about = { kind: shown.kind, ...nameOf(object), docs: shown.docs };
-  return [...expected, ...waits].map((one) => ({ ...about, ...one }));
+  return [...distinct, ...waits].map((one) => ({ ...about, ...one }));
 }
+
+/** Conditions that turn for one cause say the same of it, and are one thing that is wrong. */
+const isToldIn = (before: readonly Judged[], { severity, says }: Judged): boolean =>
+  says !== '' && before.some((one) => one.severity === severity && one.says === says);
 
 const WAITING = 'Nothing has to be done unless it waits for you.';
 

@@ -18,6 +18,8 @@ export interface Expected {
   readonly phase?: string;
   /** A sentence that says what to do. */
   readonly next: string;
+  /** Other ones, where the condition has this reason. */
+  readonly nextByReason?: Readonly<Record<string, string>>;
 }
 
 export interface ShownKind {
@@ -74,6 +76,9 @@ const TOLD: Readonly<Record<string, Told>> = {
         otherwise: 'warning',
         isOptional: true,
         next: 'Look at the EtcdBackupSchedule of it and at the EtcdBackups that failed.',
+        nextByReason: {
+          NoSchedule: 'Make an EtcdBackupSchedule of it, as in docs/etcd-backup-schedule.md.',
+        },
       },
     ],
     facts: [

@@ -101,11 +101,11 @@ export class Browser {
     await this.#call('Input.insertText', { text });
   }
 
-  /** The page as it is seen, in PNG, where people like it dark or light. */
+  /** The page as it is seen, in WebP, where people like it dark or light. */
   async picture(scheme: 'dark' | 'light'): Promise<Buffer> {
     const features = [{ name: 'prefers-color-scheme', value: scheme }];
     await this.#call('Emulation.setEmulatedMedia', { features });
-    const { data } = await this.#call('Page.captureScreenshot', { format: 'png' });
+    const { data } = await this.#call('Page.captureScreenshot', { format: 'webp', quality: 80 });
     return Buffer.from(String(data), 'base64');
   }
 

@@ -41,7 +41,7 @@ async function takePictures(url: string): Promise<string> {
       await browser.show(`${url}#${tab}`);
       await untilShown(browser, selector);
       for (const scheme of SCHEMES) {
-        const name = `console-${tab}-${scheme}.png`;
+        const name = `console-${tab}-${scheme}.webp`;
         await writeFile(join(dir, name), await browser.picture(scheme));
         written.push(`${DIR}/${name}\n`);
       }

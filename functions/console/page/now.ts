@@ -11,8 +11,7 @@ export function drawNow(state: ShownState): void {
   const wrong = state.problems.filter(({ severity }) => severity !== 'note').length;
   const count = wrong + state.problemsLeft;
   const verdict = byId('verdict');
-  verdict.textContent =
-    count === 0 ? 'Nothing is wrong' : count === 1 ? 'One thing is wrong' : `${count} are wrong`;
+  verdict.textContent = verdictOf(count);
   verdict.className = `tone ${count === 0 ? 'fine' : (state.problems[0]?.severity ?? 'unknown')}`;
   document.title = count === 0 ? 'Ballast' : `(${count}) Ballast`;
   const { now, ...rest } = state;
@@ -29,6 +28,11 @@ export function drawNow(state: ShownState): void {
     [...objects.querySelectorAll('details[open]')].map((one) => one.getAttribute('data-key')),
   );
   objects.replaceChildren(...state.kinds.flatMap((kind) => drawKind(kind, nowMs, open)));
+}
+
+function verdictOf(count: number): string {
+  if (count === 0) return 'Nothing is wrong';
+  return count === 1 ? 'One thing is wrong' : `${count} things are wrong`;
 }
 
 function nameOf({ namespace, name = '' }: Pick<Problem, 'namespace' | 'name'>): string {

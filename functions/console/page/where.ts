@@ -77,11 +77,18 @@ function drawRow(row: Row, isChosen: boolean): HTMLElement {
   return element(
     'div',
     `row${isNode ? ' node' : ''}${isChosen ? ' chosen' : ''}`,
-    element('span', '', title),
-    element('span', 'faint', services),
-    element('span', 'faint', ips),
-    element('span', state === '' ? 'faint' : 'tone warning', state),
+    field('', title),
+    field('faint', services),
+    field('faint', ips),
+    field(state === '' ? 'faint' : 'tone warning', state),
   );
+}
+
+/** What does not fit is shown whole where the mouse rests. */
+function field(className: string, text: string): HTMLElement {
+  const made = element('span', className, text);
+  made.title = text;
+  return made;
 }
 
 const MOVES: Readonly<Record<string, (at: number, page: number, last: number) => number>> = {

@@ -1,5 +1,5 @@
-// A server in one pod as a stage of a cluster, beside what Knative and our functions need: nothing
-// else waits for it.
+// A server in one pod as a stage of a cluster. Its image is there early; it comes itself when the
+// stages before it are ready, since it may ask for what they make.
 import { systemClock } from '../../../shared/clock.ts';
 import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
 import { isRecord } from '../../../shared/kube/json.ts';
@@ -45,10 +45,11 @@ export const containerSecurity = {
   capabilities: { drop: ['ALL'] },
 } as const;
 
-export const extraPodStage = (extra: ExtraPod): Stage => ({
+export const extraPodStage = (extra: ExtraPod, archiveOf = extraPodArchive): Stage => ({
   name: extra.name,
-  async run(cluster, { onReady, signal }) {
-    await cluster.importImage(await extraPodArchive(extra, signal));
+  async run(cluster, { onReady, signal, before }) {
+    await cluster.importImage(await archiveOf(extra, signal));
+    await before;
     const { kubeconfigPath } = cluster;
     const user = 'ballast-cluster';
     const kube = openKube({ kubeconfigPath, userAgent: user, fieldManager: user });

@@ -1,6 +1,8 @@
 // Stages run beside each other; the failure of one ends the others, and is the one that is told.
 import { once } from 'node:events';
+import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { extraPodStage } from '../../../knative/try/cluster/extra-pod.ts';
 import { runStages } from '../../../knative/try/cluster/stages.ts';
 import type { Stage, StageTurn } from '../../../knative/try/cluster/stage.ts';
 import type { Cluster } from '../../../knative/try/cluster/start-cluster.ts';
@@ -29,6 +31,30 @@ test('a stage is told when the one before it is ready, and may prepare until the
   await runStages([first, second], cluster, turn());
   expect(said.toSorted()).toEqual(['first is ready', 'second goes on', 'second prepares']);
   expect(said.at(-1)).toBe('second goes on');
+});
+
+test('a server beside our functions waits for them, with its image at hand', async () => {
+  const said: string[] = [];
+  const hasImage = Promise.withResolvers<void>();
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it is asked nothing else
+  const imported = {
+    kubeconfigPath: '/nowhere',
+    importImage: async () => hasImage.resolve(),
+  } as Partial<Cluster> as Cluster;
+  const functions = stage('functions', async () => {
+    await hasImage.promise;
+    await setImmediate();
+    said.push('our namespace is there');
+  });
+  const pod = { namespace: 'monitoring', name: 'prometheus' };
+  const extra = { name: 'monitoring', readyName: 'Prometheus', image: '' };
+  const objects = (): never => {
+    said.push('rights in our namespace');
+    throw new Error('as far as this test goes');
+  };
+  const server = extraPodStage({ ...extra, part: 'prometheus', pod, objects }, async () => '');
+  await expect(runStages([functions, server], imported, turn())).rejects.toThrow('as far as');
+  expect(said).toEqual(['our namespace is there', 'rights in our namespace']);
 });
 
 test('when a stage fails the others have ended before that is told', async () => {

@@ -95,6 +95,16 @@ const CASES: readonly (readonly [
     {},
     ['critical main Quorate: Said'],
   ],
+  [
+    'one cause of two conditions, which is told once',
+    'EtcdCluster',
+    ['Ready', 'Quorate'].map((type) => ({
+      ...said(type, 'Unknown', 'NoContact'),
+      message: 'Mute.',
+    })),
+    {},
+    ['critical main Quorate: NoContact'],
+  ],
   ['an etcd without a schedule', 'EtcdCluster', [READY, QUORATE], {}, []],
   [
     'an old backup',
@@ -136,6 +146,17 @@ const CASES: readonly (readonly [
 
 test.each(CASES)('%s', (_, kind, conditions, status, expected) => {
   expect(told(observed(kind, [object(conditions, status)]))).toEqual(expected);
+});
+
+test('where nobody has promised backups, a schedule is to be made', () => {
+  const promised = object([READY, QUORATE, said('BackupReady', 'Unknown', 'NoSchedule')]);
+  const late = object([READY, QUORATE, said('BackupReady', 'False', 'TooOld')]);
+  const kinds = [observed('EtcdCluster', [promised, late])];
+  const advice = decide({ nowMs: NOW, kinds, replica: CURRENT }).map(({ next }) => next);
+  expect(advice).toEqual([
+    expect.stringMatching(/^Look at the EtcdBackupSchedule of it/),
+    expect.stringMatching(/^Make an EtcdBackupSchedule of it/),
+  ]);
 });
 
 test('what nobody looks at is unknown, once for all of a kind, and never for what is over', () => {
