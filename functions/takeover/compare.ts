@@ -1,6 +1,7 @@
 // Compares the keys of both clusters, some thousands in a look: which there are, and of each by
 // which changes it came and is, and its lease. Values that the same change of the same history has
 // written are the same; the snapshot's own hash has shown that no byte of it changed.
+import type { Clock } from '../../shared/clock.ts';
 import { Failure } from '../../shared/errors.ts';
 import type { KeyHead } from '../../shared/etcd/admin/keys.ts';
 import { printable } from '../../shared/function/printable.ts';
@@ -11,6 +12,8 @@ import type { Comparison } from './state.ts';
 /** A page has some hundred kilobytes. */
 const KEYS_PER_PAGE = 2_000;
 const KEYS_PER_LOOK = 20_000;
+/** What was compared until then is noted before more is: a member may be slow. */
+const COMPARES_FOR_MS = 5_000;
 const ANSWERS_WITHIN_MS = 10_000;
 const KEY_SHOWN_BYTES = 200;
 
@@ -22,17 +25,23 @@ export interface Both {
   readonly before: { readonly keys: number; readonly after: string } | undefined;
 }
 
+interface Comparing {
+  readonly door: Pick<Door, 'heads'>;
+  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly signal: AbortSignal;
+}
+
 export async function compareKeys(
-  { heads }: Pick<Door, 'heads'>,
+  { door: { heads }, clock, signal }: Comparing,
   { oldUrls, newUrls, revision, before }: Both,
-  signal: AbortSignal,
 ): Promise<Comparison | Reason> {
   let keys = before?.keys ?? 0;
   let after = Buffer.from(before?.after ?? '', 'base64');
   const options = { timeoutMs: ANSWERS_WITHIN_MS, signal };
   const last = keys + KEYS_PER_LOOK;
+  const endsAtMs = clock.nowMs() + COMPARES_FOR_MS;
   try {
-    while (keys < last) {
+    while (keys < last && clock.nowMs() < endsAtMs) {
       const page = { from: nextOf(after), limit: KEYS_PER_PAGE };
       const [old, now] = await Promise.all([
         heads(oldUrls, { ...page, revision }, options),

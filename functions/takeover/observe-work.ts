@@ -13,6 +13,7 @@ import {
   type EtcdRestoreStatus,
 } from '../../shared/api/etcd-restore.ts';
 import type { TakeoverWork } from '../../shared/api/takeover.ts';
+import type { Clock } from '../../shared/clock.ts';
 import { Failure } from '../../shared/errors.ts';
 import type { EtcdAlarm } from '../../shared/etcd/admin/alarms.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
@@ -34,6 +35,7 @@ const OBJECTS_PER_PAGE = 100;
 
 interface Looking {
   readonly kube: KubeClient;
+  readonly clock: Clock;
   readonly door: Pick<Door, 'alarms' | 'heads'>;
   readonly signal: AbortSignal;
 }
@@ -188,8 +190,11 @@ async function compare(
   { takeover, work, pods, members, restore, cluster }: Comparing,
 ): Promise<Work['comparison']> {
   const { frozen, compared } = work;
-  const isTime = frozen?.isSteady === true && compared?.isWhole !== true && !isUndoing(work);
-  if (!isTime || restore?.phase !== 'Complete' || cluster?.isReady !== true) return undefined;
+  // Before it is begun, and for a look that begins it, nobody waits for a slow member.
+  const isBegun = takeover.status.steps?.at(-1)?.name === 'Compare';
+  const isTime = isBegun && frozen?.isSteady === true && compared?.isWhole !== true;
+  if (!isTime || isUndoing(work) || restore?.phase !== 'Complete' || cluster?.isReady !== true)
+    return undefined;
   const answered = new Set(answersOf({ members }).map(({ pod }) => pod));
   const oldUrls = urlsOf(pods.filter(({ name }) => answered.has(name)));
   const newUrls = await newMembers(looking, takeover);
@@ -197,7 +202,7 @@ async function compare(
     return { reason: 'NotCompared', message: 'No member answers whose keys could be read.' };
   }
   const both = { oldUrls, newUrls, revision: frozen.revision, before: compared };
-  return compareKeys(looking.door, both, looking.signal);
+  return compareKeys(looking, both);
 }
 
 const urlsOf = (pods: readonly Pick<FoundPod, 'ip'>[]): readonly string[] =>

@@ -39,7 +39,7 @@ export async function observe(
   const { object, isKindKnown } = await readLegacy(kube, takeover, signal);
   const state = { ...NOTHING_FOUND, takeover, nowMs, isKindKnown };
   if (object === null) {
-    return { state: await observedWork({ kube, door, signal }, state), isRemembered: false };
+    return { state: await observedWork({ kube, clock, door, signal }, state), isRemembered: false };
   }
   const legacy = legacyEtcdOf(object);
   const left = await findLeft(kube, legacy, signal);
@@ -50,7 +50,7 @@ export async function observe(
   const about = { legacy, secrets: toAsk.secrets, pods: left.pods, canAsk: canAsk(toAsk) };
   const members = door && (await askMembers(door.ask, about, signal));
   const seen = { ...found, ...planned, members };
-  return { state: await observedWork({ kube, door, signal }, seen), isRemembered: false };
+  return { state: await observedWork({ kube, clock, door, signal }, seen), isRemembered: false };
 }
 
 /** A plan that was confirmed is not made anew. */
@@ -67,16 +67,16 @@ async function readForPlan(
   return { target, secrets, taken, others };
 }
 
-interface Looking extends Pick<Observed, 'kube' | 'door'> {
+interface Looking extends Observed {
   readonly signal: AbortSignal;
 }
 
-async function observedWork({ kube, door, signal }: Looking, state: State): Promise<State> {
+async function observedWork({ kube, clock, door, signal }: Looking, state: State): Promise<State> {
   const { takeover } = state;
   const { work } = takeover.status;
   if (!isAtWork(takeover) || work === undefined || door === undefined) return state;
   const taken = isUndoing(work) ? await findTaken(kube, takeover, signal) : [];
-  const seen = await observeWork({ kube, door, signal }, takeover, work, state);
+  const seen = await observeWork({ kube, clock, door, signal }, takeover, work, state);
   return { ...state, taken, work: seen };
 }
 

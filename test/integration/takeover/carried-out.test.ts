@@ -9,7 +9,7 @@ import { NONE } from '../manifests/misfits.ts';
 import { DEPLOYMENTS, namespace, TakeoverPlace } from './takeover-place.ts';
 import { base64, post, put, Writer } from './writer.ts';
 
-const LONG_MS = 300_000;
+const LONG_MS = 600_000;
 const KEYS = 2_400;
 const KEYS_PER_TXN = 100;
 const NEW = { namespace, name: 'old-2' };
