@@ -15,7 +15,7 @@ import { type LegacyEtcd, legacyEtcdOf } from './legacy.ts';
 import type { Takeover } from './object.ts';
 import { canAsk } from './refuse-secrets.ts';
 import { observeWork } from './observe-work.ts';
-import { readSecrets } from './read-secrets.ts';
+import { planSecretsOf, readSecrets, workSecretsOf } from './read-secrets.ts';
 import { isAtWork, isOver, isUndoing } from './records.ts';
 import type { State } from './state.ts';
 import { findTaken } from './taken.ts';
@@ -45,7 +45,9 @@ export async function observe(
   const left = await findLeft(kube, legacy, signal);
   const operators = await findOperators(kube, takeover, signal);
   const found = { ...state, legacy, ...left, ...operators };
-  const planned = isAtWork(takeover) ? {} : await readForPlan(kube, found, legacy, signal);
+  const planned = isAtWork(takeover)
+    ? { secrets: await readSecrets(kube, legacy.namespace, workSecretsOf(legacy), signal) }
+    : await readForPlan(kube, found, legacy, signal);
   const toAsk = { ...found, ...planned };
   const about = { legacy, secrets: toAsk.secrets, pods: left.pods, canAsk: canAsk(toAsk) };
   const members = door && (await askMembers(door.ask, about, signal));
@@ -61,7 +63,8 @@ async function readForPlan(
   signal: AbortSignal,
 ) {
   const target = await readTarget(kube, takeover, legacy, signal);
-  const secrets = await readSecrets(kube, legacy, target, signal);
+  const names = planSecretsOf(legacy, target);
+  const secrets = await readSecrets(kube, legacy.namespace, names, signal);
   const taken = await findTaken(kube, takeover, signal);
   const others = await findOthers(kube, takeover, signal);
   return { target, secrets, taken, others };

@@ -11,13 +11,13 @@ const all = Array.from({ length: KEYS }, (_, at): KeyHead => {
 });
 
 const both = (before?: Both['before']): Both => ({
-  oldUrls: ['http://10.0.0.1:2379'],
-  newUrls: ['http://10.0.0.2:2379'],
+  old: { endpoints: [{ url: 'http://10.0.0.1:2379' }], tls: undefined },
+  now: { endpoints: [{ url: 'http://10.0.0.2:2379' }], tls: undefined },
   revision: '9002',
   before,
 });
 
-test('slow members are compared in several looks, each of which tells how far it came', async () => {
+test('slow members are compared in several looks, which each tell how far they came', async () => {
   let nowMs = 0;
   const { signal } = new AbortController();
   const clock = { nowMs: () => nowMs };
