@@ -1,11 +1,10 @@
 // Asks the members of the legacy cluster: each at the address of its pod, under the name that its
 // certificate has. That one does not answer is an answer too.
-import { CLIENT_PORT } from '../../shared/api/etcd-names.ts';
 import { cut } from '../../shared/cut.ts';
 import { Failure } from '../../shared/errors.ts';
 import type { askLegacy } from '../../shared/etcd/legacy.ts';
-import type { EtcdTls } from '../../shared/etcd/tls.ts';
-import { type LegacyEtcd, memberHostOf } from './legacy.ts';
+import { accessToOld } from './access.ts';
+import type { LegacyEtcd } from './legacy.ts';
 import type { Asked, FoundPod, State } from './state.ts';
 
 /** A member that is alive answers within milliseconds; a silent one costs this much. */
@@ -37,29 +36,14 @@ async function askMember(
   signal: AbortSignal,
 ): Promise<Asked> {
   if (!isRunning || ip === undefined) return { silent: 'Its pod does not run.' };
-  const tls = canAsk ? tlsOf(legacy, secrets) : undefined;
-  if (legacy.tls !== undefined && tls === undefined) {
-    return { silent: 'There is no certificate to ask it with.' };
-  }
-  const scheme = tls === undefined ? 'http' : 'https';
-  const host = ip.includes(':') ? `[${ip}]` : ip;
-  const url = `${scheme}://${host}:${CLIENT_PORT}`;
-  const serverName = tls === undefined ? undefined : memberHostOf(legacy, name);
+  const { endpoints, tls } = accessToOld({ legacy, secrets }, canAsk ? [{ name, ip }] : []);
+  const [endpoint] = endpoints;
+  if (endpoint === undefined) return { silent: 'There is no certificate to ask it with.' };
   try {
-    return await ask({ url, serverName }, tls, { timeoutMs: ANSWERS_WITHIN_MS, signal });
+    return await ask(endpoint, tls, { timeoutMs: ANSWERS_WITHIN_MS, signal });
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof Failure)) throw error;
     return { silent: cut(error.message, WHY_BYTES_MAX) };
   }
-}
-
-/** As the operator connects; undefined while a part of it is missing. */
-function tlsOf({ tls }: LegacyEtcd, secrets: State['secrets']): EtcdTls | undefined {
-  const secret = tls === undefined ? undefined : secrets.get(tls.operatorSecret);
-  if (secret?.is !== 'found') return undefined;
-  const { 'etcd-client.crt': cert, 'etcd-client.key': key, 'etcd-client-ca.crt': ca } = secret.data;
-  return cert === undefined || key === undefined || ca === undefined
-    ? undefined
-    : { ca, cert, key };
 }

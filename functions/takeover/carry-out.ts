@@ -9,6 +9,7 @@ import { freeze, isFrozen } from './frozen.ts';
 import { compareKeys, makeCluster, takeSnapshot } from './copy-data.ts';
 import { isCompared, isMade, isTaken } from './copied.ts';
 import { deleteLegacy, isSwitched, orphanClaims, ownedClaims, switchService } from './lead-over.ts';
+import { refuseAccess } from './refuse-secrets.ts';
 import { begun, ended, intoOf, type Records, selectorText } from './records.ts';
 import type { State } from './state.ts';
 import { stopOperators, stoppedOperators } from './stop-operators.ts';
@@ -42,10 +43,12 @@ const isBegun = ({ steps }: Records, step: string): boolean =>
 function obstacleTo(state: State, records: Records): Reason | undefined {
   const { legacy, client, takeover } = state;
   const { work } = records;
+  const [unasked] = refuseAccess(state);
   if (isBegun(records, 'DeleteLegacy')) {
-    return legacy === undefined || legacy.uid === work.legacyUid ? undefined : LEGACY_GONE;
+    return legacy === undefined || legacy.uid === work.legacyUid ? unasked : LEGACY_GONE;
   }
   if (legacy?.uid !== work.legacyUid || legacy.isEnding) return LEGACY_GONE;
+  if (unasked !== undefined) return unasked;
   if (isSwitched(state)) return undefined;
   if (intoOf(takeover) !== work.into) return SPEC_CHANGED;
   const { service } = work;

@@ -47,9 +47,6 @@ function beforehand(state: State): Decision {
   }
   if (rollback) return waitFor('Nothing', [NOTHING_BEGUN], NOTHING_BEGUN);
   const records = firstRecords(state, plan.id);
-  if (state.legacy?.tls !== undefined || records === undefined) {
-    return waitFor('Nothing', [NOT_WITH_TLS], NOT_WITH_TLS);
-  }
   return { step: { type: 'write-records', records }, next: `Begin plan ${plan.id}` };
 }
 
@@ -59,18 +56,13 @@ const NOTHING_BEGUN: Reason = {
     'spec.rollback is true, and nothing was begun. Take it out, and the plan is carried out.',
 };
 
-const NOT_WITH_TLS: Reason = {
-  reason: 'TlsByHand',
-  message:
-    'Clients of this cluster connect over TLS, and such a plan is not carried out by this ' +
-    'version: docs/takeover.md says how it is done by hand. Nothing was changed.',
-};
-
 /** All that a rollback would need, and what later looks are held against. */
-function firstRecords(state: State, plan: string): Records | undefined {
+function firstRecords(state: State, plan: string): Records {
   const { takeover, legacy, client, claims, operators } = state;
   const clusterId = answersOf(state)[0]?.answer.status.header.clusterId;
-  if (legacy === undefined || client === undefined || clusterId === undefined) return undefined;
+  if (legacy === undefined || client === undefined || clusterId === undefined) {
+    throw new Error('a plan of which something is missing has no id');
+  }
   const { name, uid, selector } = client;
   const work = {
     plan,

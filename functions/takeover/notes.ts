@@ -3,6 +3,8 @@ import type { Reason } from '../../shared/kube/conditions.ts';
 import { listed } from '../../shared/stateful/decision.ts';
 import { answersOf, silentOf } from './answers.ts';
 import { headlessServiceOf, type LegacyEtcd } from './legacy.ts';
+import { lostNames } from './lost-names.ts';
+import { givenIn } from './read-secrets.ts';
 import type { State } from './state.ts';
 
 export function notesOf(state: State): readonly Reason[] {
@@ -16,6 +18,7 @@ export function notesOf(state: State): readonly Reason[] {
     ...size(state, legacy),
     ...strangers(state),
     direct(legacy),
+    ...otherNames(state, legacy),
     ...unasked(state),
   ];
 }
@@ -90,6 +93,16 @@ const direct = (legacy: LegacyEtcd): Reason => ({
     `${headlessServiceOf(legacy)}, are stopped as all others and not led over: lead them to the ` +
     'client Service before.',
 });
+
+function otherNames(state: State, legacy: LegacyEtcd): readonly Reason[] {
+  const lost = lostNames(state, legacy);
+  if (lost.length === 0) return [];
+  const message =
+    `The old members have a certificate for ${listed(lost)} as well, and the new ones would have ` +
+    `none: clients that dial that would be cut off. Have tls.crt of Secret ` +
+    `${legacy.namespace}/${givenIn(state.target)} signed for it, too, if there are any.`;
+  return [{ reason: 'NamesDiffer', message }];
+}
 
 function unasked({ members }: State): readonly Reason[] {
   if (members !== undefined) return [];

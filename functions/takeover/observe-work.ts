@@ -13,6 +13,7 @@ import {
   type EtcdRestoreStatus,
 } from '../../shared/api/etcd-restore.ts';
 import type { TakeoverWork } from '../../shared/api/takeover.ts';
+import type { Clock } from '../../shared/clock.ts';
 import { Failure } from '../../shared/errors.ts';
 import type { EtcdAlarm } from '../../shared/etcd/admin/alarms.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
@@ -21,9 +22,10 @@ import { isKubeError } from '../../shared/kube/errors.ts';
 import { textOf } from '../../shared/kube/json.ts';
 import type { KubeObject, ResourceRef } from '../../shared/kube/objects.ts';
 import { CLAIMS, isOurs, PODS } from '../../shared/stateful/parts.ts';
+import { accessToNew, accessToOld, type Known } from './access.ts';
 import { answersOf } from './answers.ts';
 import { compareKeys } from './compare.ts';
-import { type Door, urlAt } from './door.ts';
+import type { Door } from './door.ts';
 import { fieldOf } from './legacy.ts';
 import type { Takeover } from './object.ts';
 import { isUndoing, madeNameOf } from './records.ts';
@@ -34,15 +36,18 @@ const OBJECTS_PER_PAGE = 100;
 
 interface Looking {
   readonly kube: KubeClient;
+  readonly clock: Clock;
   readonly door: Pick<Door, 'alarms' | 'heads'>;
   readonly signal: AbortSignal;
 }
+
+type Seen = Known & Pick<State, 'pods' | 'members'>;
 
 export async function observeWork(
   looking: Looking,
   takeover: Takeover,
   work: TakeoverWork,
-  seen: Pick<State, 'pods' | 'members'>,
+  seen: Seen,
 ): Promise<Work> {
   const made = await readMade(looking, takeover, work);
   const claims = isUndoing(work) ? await memberClaims(looking, takeover, work) : [];
@@ -161,14 +166,12 @@ async function memberClaims(
 /** Those that do not answer are told of by their silence elsewhere. */
 async function readAlarms(
   { door, signal }: Looking,
-  { pods, members }: Pick<State, 'pods' | 'members'>,
+  seen: Seen,
 ): Promise<ReadonlyMap<string, readonly EtcdAlarm[]>> {
-  const answered = new Set(answersOf({ members }).map(({ pod }) => pod));
   const options = { timeoutMs: ANSWERS_WITHIN_MS, signal };
-  const asked = pods.map(async ({ name, ip }) => {
-    if (ip === undefined || !answered.has(name)) return [];
+  const asked = answeringPods(seen).map(async (pod) => {
     try {
-      return [[name, await door.alarms(urlAt(ip), options)] as const];
+      return [[pod.name, await door.alarms(accessToOld(seen, [pod]), options)] as const];
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof Failure) return [];
@@ -178,42 +181,42 @@ async function readAlarms(
   return new Map((await Promise.all(asked)).flat());
 }
 
-interface Comparing extends Made, Pick<State, 'pods' | 'members'> {
+function answeringPods({ pods, members }: Seen): readonly FoundPod[] {
+  const answered = new Set(answersOf({ members }).map(({ pod }) => pod));
+  return pods.filter(({ name }) => answered.has(name));
+}
+
+interface Comparing extends Made, Seen {
   readonly takeover: Takeover;
   readonly work: TakeoverWork;
 }
 
-async function compare(
-  looking: Looking,
-  { takeover, work, pods, members, restore, cluster }: Comparing,
-): Promise<Work['comparison']> {
+async function compare(looking: Looking, seen: Comparing): Promise<Work['comparison']> {
+  const { takeover, work, restore, cluster } = seen;
   const { frozen, compared } = work;
-  const isTime = frozen?.isSteady === true && compared?.isWhole !== true && !isUndoing(work);
+  // Before it is begun, and for a look that begins it, nobody waits for a slow member.
+  const isBegun = takeover.status.steps?.at(-1)?.name === 'Compare' && !isUndoing(work);
+  const isTime = isBegun && frozen?.isSteady === true && compared?.isWhole !== true;
   if (!isTime || restore?.phase !== 'Complete' || cluster?.isReady !== true) return undefined;
-  const answered = new Set(answersOf({ members }).map(({ pod }) => pod));
-  const oldUrls = urlsOf(pods.filter(({ name }) => answered.has(name)));
-  const newUrls = await newMembers(looking, takeover);
-  if (oldUrls.length === 0 || newUrls.length === 0) {
+  const old = accessToOld(seen, answeringPods(seen));
+  const now = accessToNew(seen, await newPods(looking, takeover));
+  if (old.endpoints.length === 0 || now.endpoints.length === 0) {
     return { reason: 'NotCompared', message: 'No member answers whose keys could be read.' };
   }
-  const both = { oldUrls, newUrls, revision: frozen.revision, before: compared };
-  return compareKeys(looking.door, both, looking.signal);
+  return compareKeys(looking, { old, now, revision: frozen.revision, before: compared });
 }
 
-const urlsOf = (pods: readonly Pick<FoundPod, 'ip'>[]): readonly string[] =>
-  pods.flatMap(({ ip }) => (ip === undefined ? [] : urlAt(ip)));
-
-async function newMembers(
+async function newPods(
   { kube, signal }: Looking,
   { namespace, spec }: Takeover,
-): Promise<readonly string[]> {
-  const ips: { readonly ip: string | undefined }[] = [];
+): Promise<readonly Pick<FoundPod, 'ip'>[]> {
+  const found: Pick<FoundPod, 'ip'>[] = [];
   const labelSelector = `${ETCD_CLUSTER_LABEL}=${spec.into.name}`;
   const options = { namespace, labelSelector, limit: OBJECTS_PER_PAGE, signal };
   for await (const { items } of kube.pages(PODS, options)) {
-    ips.push(...items.map((pod) => ({ ip: readyIpOf(pod) })));
+    found.push(...items.map((pod) => ({ ip: readyIpOf(pod) })));
   }
-  return urlsOf(ips);
+  return found;
 }
 
 function readyIpOf(pod: KubeObject): string | undefined {

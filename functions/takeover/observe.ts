@@ -15,7 +15,7 @@ import { type LegacyEtcd, legacyEtcdOf } from './legacy.ts';
 import type { Takeover } from './object.ts';
 import { canAsk } from './refuse-secrets.ts';
 import { observeWork } from './observe-work.ts';
-import { readSecrets } from './read-secrets.ts';
+import { planSecretsOf, readSecrets, workSecretsOf } from './read-secrets.ts';
 import { isAtWork, isOver, isUndoing } from './records.ts';
 import type { State } from './state.ts';
 import { findTaken } from './taken.ts';
@@ -39,18 +39,20 @@ export async function observe(
   const { object, isKindKnown } = await readLegacy(kube, takeover, signal);
   const state = { ...NOTHING_FOUND, takeover, nowMs, isKindKnown };
   if (object === null) {
-    return { state: await observedWork({ kube, door, signal }, state), isRemembered: false };
+    return { state: await observedWork({ kube, clock, door, signal }, state), isRemembered: false };
   }
   const legacy = legacyEtcdOf(object);
   const left = await findLeft(kube, legacy, signal);
   const operators = await findOperators(kube, takeover, signal);
   const found = { ...state, legacy, ...left, ...operators };
-  const planned = isAtWork(takeover) ? {} : await readForPlan(kube, found, legacy, signal);
+  const planned = isAtWork(takeover)
+    ? { secrets: await readSecrets(kube, legacy.namespace, workSecretsOf(legacy), signal) }
+    : await readForPlan(kube, found, legacy, signal);
   const toAsk = { ...found, ...planned };
   const about = { legacy, secrets: toAsk.secrets, pods: left.pods, canAsk: canAsk(toAsk) };
   const members = door && (await askMembers(door.ask, about, signal));
   const seen = { ...found, ...planned, members };
-  return { state: await observedWork({ kube, door, signal }, seen), isRemembered: false };
+  return { state: await observedWork({ kube, clock, door, signal }, seen), isRemembered: false };
 }
 
 /** A plan that was confirmed is not made anew. */
@@ -61,22 +63,23 @@ async function readForPlan(
   signal: AbortSignal,
 ) {
   const target = await readTarget(kube, takeover, legacy, signal);
-  const secrets = await readSecrets(kube, legacy, target, signal);
+  const names = planSecretsOf(legacy, target);
+  const secrets = await readSecrets(kube, legacy.namespace, names, signal);
   const taken = await findTaken(kube, takeover, signal);
   const others = await findOthers(kube, takeover, signal);
   return { target, secrets, taken, others };
 }
 
-interface Looking extends Pick<Observed, 'kube' | 'door'> {
+interface Looking extends Observed {
   readonly signal: AbortSignal;
 }
 
-async function observedWork({ kube, door, signal }: Looking, state: State): Promise<State> {
+async function observedWork({ kube, clock, door, signal }: Looking, state: State): Promise<State> {
   const { takeover } = state;
   const { work } = takeover.status;
   if (!isAtWork(takeover) || work === undefined || door === undefined) return state;
   const taken = isUndoing(work) ? await findTaken(kube, takeover, signal) : [];
-  const seen = await observeWork({ kube, door, signal }, takeover, work, state);
+  const seen = await observeWork({ kube, clock, door, signal }, takeover, work, state);
   return { ...state, taken, work: seen };
 }
 

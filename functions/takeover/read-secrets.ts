@@ -11,17 +11,23 @@ import type { FoundSecret, Target } from './state.ts';
 
 export async function readSecrets(
   kube: KubeClient,
-  { namespace, tls }: Pick<LegacyEtcd, 'namespace' | 'tls'>,
-  target: Target,
+  namespace: string,
+  named: readonly string[],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, FoundSecret>> {
-  if (tls === undefined) return new Map();
-  const names = new Set([tls.serverSecret, tls.operatorSecret, givenIn(target)]);
-  names.delete('');
+  const names = new Set(named.filter((name) => name !== ''));
   const secrets = new Map<string, FoundSecret>();
   for (const name of names) secrets.set(name, await readSecret(kube, { namespace, name }, signal));
   return secrets;
 }
+
+/** Those that a plan is about. */
+export const planSecretsOf = ({ tls }: Pick<LegacyEtcd, 'tls'>, target: Target) =>
+  tls === undefined ? [] : [tls.serverSecret, tls.operatorSecret, givenIn(target)];
+
+/** By which members are asked as long as it is carried out. */
+export const workSecretsOf = ({ tls }: Pick<LegacyEtcd, 'tls'>) =>
+  tls === undefined ? [] : [tls.operatorSecret];
 
 /** The Secret with the certificate of the new members, for clients; none for one that is made. */
 export const givenIn = ({ wanted }: Target): string =>

@@ -3,31 +3,31 @@
 // Pure.
 import type { Reason } from '../../shared/kube/conditions.ts';
 import type { SecretData } from '../../shared/stateful/certificates/secret-data.ts';
-import { unfitToAsk } from '../../shared/stateful/certificates/unfit.ts';
+import { unfitToAsk, unfitToAskItself } from '../../shared/stateful/certificates/unfit.ts';
+import { OF_OPERATOR } from './access.ts';
 import { givenIn } from './read-secrets.ts';
 import type { State } from './state.ts';
 
 export function refuseSecrets(state: State): readonly Reason[] {
   const { legacy, target } = state;
   if (legacy?.tls === undefined) return [];
-  const { operatorSecret, serverSecret } = legacy.tls;
+  const { serverSecret } = legacy.tls;
   const given = givenIn(target);
   return [
-    ...unusable(state, operatorSecret),
+    ...refuseAccess(state),
     ...lackOf(state, serverSecret, ['server-ca.crt']),
     ...(given === '' ? [] : lackOf(state, given, ['tls.crt', 'tls.key', 'ca.crt'])),
   ];
 }
 
-/** Nobody can ask the members without it. */
-const OF_OPERATOR = ['etcd-client.crt', 'etcd-client.key', 'etcd-client-ca.crt'];
+export const canAsk = (state: State): boolean => refuseAccess(state).length === 0;
 
-export const canAsk = (state: State): boolean =>
-  state.legacy?.tls === undefined || unusable(state, state.legacy.tls.operatorSecret).length === 0;
-
-/** Whom members trust they say themselves, when they are asked. */
-function unusable(state: State, name: string): readonly Reason[] {
-  const lacks = lackOf(state, name, OF_OPERATOR);
+/** Why nobody can ask the members. Whom they trust they say themselves, when they are asked. */
+export function refuseAccess(state: State): readonly Reason[] {
+  const { tls } = state.legacy ?? {};
+  if (tls === undefined) return [];
+  const name = tls.operatorSecret;
+  const lacks = lackOf(state, name, Object.values(OF_OPERATOR));
   if (lacks.length > 0) return lacks;
   const { 'etcd-client.crt': certificate = '', 'etcd-client.key': key = '' } =
     dataIn(state, name) ?? {};
@@ -38,6 +38,21 @@ function unusable(state: State, name: string): readonly Reason[] {
     'into it as etcd-client.crt, with its etcd-client.key, that an authority in server-ca.crt ' +
     'signed.';
   return [{ reason: 'CertificateUnfit', message }];
+}
+
+/** Why members that are there answer nobody: it is asked for once none has answered. */
+export function refuseGateway(state: State): readonly Reason[] {
+  const { serverSecret = '' } = state.legacy?.tls ?? {};
+  const { 'server.crt': certificate, 'server-ca.crt': ca = '' } = dataIn(state, serverSecret) ?? {};
+  const why = certificate && unfitToAskItself({ certificate, ca });
+  if (!why) return [];
+  const message =
+    `No member answers: Secret ${state.takeover.namespace}/${serverSecret} ` +
+    `${why.replace('ca.crt', 'server-ca.crt')}. Members are asked over HTTP, and pass that on to ` +
+    'themselves as a client that shows their own certificate. Have an authority that clients ' +
+    'trust, and that is in server-ca.crt, sign server.crt anew, for the same names, for servers ' +
+    'and clients. Members take it up within two minutes; none has to start anew.';
+  return [{ reason: 'GatewayClosed', message }];
 }
 
 function lackOf(state: State, name: string, keys: readonly string[]): readonly Reason[] {

@@ -9,7 +9,7 @@ import {
   certificatesIn,
   type SecretData,
 } from '../../shared/stateful/certificates/secret-data.ts';
-import { unfit } from '../../shared/stateful/certificates/unfit.ts';
+import { unfit, unfitToAskItself } from '../../shared/stateful/certificates/unfit.ts';
 import { listed } from '../../shared/stateful/decision.ts';
 import { answersOf } from './answers.ts';
 import { clientHostOf, type LegacyEtcd } from './legacy.ts';
@@ -160,12 +160,22 @@ function unknownToItself(
   files: CertificateFiles,
 ): Reason | undefined {
   const [host = ''] = hostsOf(state, legacy);
+  const which = `Secret ${legacy.namespace}/${givenIn(state.target)}`;
   const why = unfit(files, host, state.nowMs);
+  if (why === undefined) return forServersAlone(which, files);
+  const message =
+    `${which}, which spec.into.spec.tls.clients names, ${why}, so that the new EtcdCluster ` +
+    'would not take it. Add etcd-client-ca.crt of Secret ' +
+    `${legacy.namespace}/${legacy.tls?.operatorSecret ?? ''} to that.`;
+  return { reason: 'CertificateUnfit', message };
+}
+
+function forServersAlone(which: string, files: CertificateFiles): Reason | undefined {
+  const why = unfitToAskItself(files);
   if (why === undefined) return undefined;
   const message =
-    `Secret ${legacy.namespace}/${givenIn(state.target)}, which spec.into.spec.tls.clients ` +
-    `names, ${why}, so that the new EtcdCluster would not take it. Add ` +
-    `etcd-client-ca.crt of Secret ${legacy.namespace}/${legacy.tls?.operatorSecret ?? ''} to that.`;
+    `${which}, which spec.into.spec.tls.clients names, ${why}, and the new members show it as ` +
+    'clients, too. Have it signed anew for servers and clients.';
   return { reason: 'CertificateUnfit', message };
 }
 

@@ -7,9 +7,9 @@ import { TAKEOVER_LABEL, TAKEOVERS } from '../../shared/api/takeover.ts';
 import { textOf } from '../../shared/kube/json.ts';
 import { apiVersionOf, type Manifest } from '../../shared/kube/objects.ts';
 import { type Owner, owned } from '../../shared/stateful/parts.ts';
+import { OF_OPERATOR, oldUrl } from './access.ts';
 import { answersOf } from './answers.ts';
 import { carriedOver } from './carry-over.ts';
-import { urlAt } from './door.ts';
 import { fieldOf, type LegacyEtcd } from './legacy.ts';
 import type { Takeover } from './object.ts';
 import { FILE } from './records.ts';
@@ -40,13 +40,15 @@ export function claimManifest(takeover: Takeover, legacy: LegacyEtcd, name: stri
   return owned(ownerOf(takeover), 'v1', 'PersistentVolumeClaim', name, { spec });
 }
 
-export function backupManifest(state: State, name: string): Manifest {
+export function backupManifest(state: State, legacy: LegacyEtcd, name: string): Manifest {
   const { takeover, pods } = state;
   const answered = new Set(answersOf(state).map(({ pod }) => pod));
   const endpoints = pods.flatMap((pod) =>
-    answered.has(pod.name) && pod.ip !== undefined ? urlAt(pod.ip) : [],
+    answered.has(pod.name) && pod.ip !== undefined ? oldUrl(legacy, pod.name, pod.ip) : [],
   );
-  const spec = { source: { endpoints }, target: { claim: { name, path: FILE } } };
+  const { tls } = legacy;
+  const shown = tls && { tls: { secretName: tls.operatorSecret, keys: OF_OPERATOR } };
+  const spec = { source: { endpoints, ...shown }, target: { claim: { name, path: FILE } } };
   return owned(ownerOf(takeover), apiVersionOf(ETCD_BACKUPS), 'EtcdBackup', name, { spec });
 }
 

@@ -10,7 +10,8 @@ import type { OwnerReference, ResourceRef } from '../../shared/kube/objects.ts';
 import { CLAIMS, SERVICES } from '../../shared/stateful/parts.ts';
 import { applied, type StepResult, unconfirmed } from '../../shared/stateful/steps.ts';
 import type { MadeKind, Step } from './decision.ts';
-import { type Door, urlAt } from './door.ts';
+import { accessToOld } from './access.ts';
+import type { Door } from './door.ts';
 import { DEPLOYMENTS } from './find-operators.ts';
 import { newSelectorOf } from './lead-over.ts';
 import { alarmIdOf, madeNameOf } from './records.ts';
@@ -82,11 +83,15 @@ export async function applyStep(
 
 async function setAlarm(
   { door }: StepDeps,
-  { takeover, pods }: State,
+  state: State,
   { type, pod }: Extract<Step, { type: 'raise-alarm' | 'end-alarm' }>,
   signal: AbortSignal,
 ): Promise<StepResult> {
-  const ip = pods.find(({ name }) => name === pod)?.ip ?? '';
+  const { takeover, pods } = state;
+  const member = accessToOld(
+    state,
+    pods.filter(({ name }) => name === pod),
+  );
   const isRaised = type === 'raise-alarm';
   const told = isRaised
     ? ({
@@ -96,7 +101,7 @@ async function setAlarm(
     : ({ reason: 'WritersGoOn', message: `Ended the alarm by ${pod}: writes are taken.` } as const);
   const options = { timeoutMs: ANSWERS_WITHIN_MS, signal };
   try {
-    await (isRaised ? door.raise : door.disarm)(urlAt(ip), alarmIdOf(takeover), options);
+    await (isRaised ? door.raise : door.disarm)(member, alarmIdOf(takeover), options);
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof Failure)) throw error;
@@ -117,7 +122,7 @@ async function make(
   const name = madeNameOf(takeover.name, work);
   const manifests = {
     claim: () => claimManifest(takeover, legacy, name),
-    EtcdBackup: () => backupManifest(state, name),
+    EtcdBackup: () => backupManifest(state, legacy, name),
     EtcdRestore: () => restoreManifest(takeover, legacy, name),
   };
   // One that is there already stays as it is, and the next look says whose it is.

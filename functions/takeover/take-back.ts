@@ -6,6 +6,7 @@ import type { Decision, MadeKind } from './decision.ts';
 import { carries, isQuorate } from './frozen.ts';
 import { ended, type Records } from './records.ts';
 import type { FoundMade, State } from './state.ts';
+import { refuseAccess } from './refuse-secrets.ts';
 import { restartOperators } from './stop-operators.ts';
 
 export function takeBack(state: State, records: Records): Decision {
@@ -35,6 +36,8 @@ function nextAttempt({ work, steps }: Records): Decision {
 function letWrite(state: State, { steps }: Records): Decision | undefined {
   const wasFrozen = steps.some(({ name }) => name === 'FreezeWriters');
   if (!wasFrozen || state.legacy === undefined) return undefined;
+  const [unasked] = refuseAccess(state);
+  if (unasked !== undefined) return waitFor('Let writers go on', [unasked], unasked);
   const answered = answersOf(state).map(({ pod }) => pod);
   const pod = answered.find((one) => carries(state, one));
   const next = 'Let writers go on';

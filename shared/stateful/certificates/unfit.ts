@@ -1,5 +1,6 @@
 // Checks whether servers can show a certificate: it covers the right name, has not expired, has its
-// key, and an authority in its `ca.crt` signed it; and whether clients can ask with one. Pure.
+// key, and an authority in its `ca.crt` signed it; whether clients can ask with one; and whether a
+// server can ask itself with its own. Pure.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { type CertificateFiles, certificatesIn } from './secret-data.ts';
 
@@ -25,6 +26,26 @@ export const unfitToAsk = (
   readable(certificate, (parsed) =>
     hasExpired(parsed, nowMs) ? 'has a certificate that has expired' : keyUnfit(parsed, key),
   );
+
+/** For clients, and for all: the numbers of extended key usages. */
+const ASKS = ['1.3.6.1.5.5.7.3.2', '2.5.29.37.0'];
+
+/**
+ * The reason why servers that trust `ca` would not take it for a client's: etcd's gateway asks its
+ * own member with the certificate that it serves with.
+ */
+export const unfitToAskItself = ({
+  certificate,
+  ca,
+}: Omit<CertificateFiles, 'key'>): string | undefined =>
+  readable(certificate, ({ keyUsage }) => {
+    // Absent where it may be used for everything, whatever its type says.
+    const usages: readonly string[] | undefined = keyUsage;
+    const isForClients = usages?.some((one) => ASKS.includes(one)) ?? true;
+    if (!isForClients) return 'has a certificate that is good for servers alone';
+    if (!isSignedIn(certificate, ca)) return 'has a certificate that nobody in its ca.crt signed';
+    return undefined;
+  });
 
 const hasExpired = ({ validToDate }: X509Certificate, nowMs: number): boolean =>
   validToDate.getTime() < nowMs;

@@ -14,6 +14,7 @@ import { CLAIMS, PODS } from '../../../shared/stateful/parts.ts';
 import type { Container, PodSpec, Volume } from './job-pod-spec.ts';
 
 const core = (resource: string) => ({ group: '', version: 'v1', resource }) as const;
+const NAMED_HOSTS = new URL('named-hosts.ts', import.meta.url).href;
 const LOOK_EVERY_MS = 50;
 /** So long ago that a Job does not wait before it tries again. */
 const AT = '2026-11-25T04:00:00Z';
@@ -44,6 +45,8 @@ export interface JobPodsOptions {
   readonly programsOf?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** Where claims are kept, once they are bound; else they are there at once. */
   readonly claimDir?: (namespace: string, claim: string) => string;
+  /** Addresses of pods by their names in DNS, which programs in Node find. */
+  readonly hosts?: Readonly<Record<string, string>>;
   /** After a container has ended: what the kubelet does for the next one. */
   readonly between?: (dir: string) => Promise<void>;
 }
@@ -256,10 +259,12 @@ export class JobPods {
     const args = container.args.map((one) =>
       one.replaceAll('$$', () => '$').replace(/(^|=)\//, (_, before) => `${before}${root}/`),
     );
+    const { hosts = {} } = this.#options;
     const [command, all] = program.endsWith('.mjs')
-      ? [process.execPath, [program, ...args]]
+      ? [process.execPath, [`--import=${NAMED_HOSTS}`, program, ...args]]
       : [program, args];
-    const child = spawn(command, all, { env, stdio: ['ignore', 'ignore', 'pipe'] });
+    const known = { ...env, HOSTS: JSON.stringify(hosts) };
+    const child = spawn(command, all, { env: known, stdio: ['ignore', 'ignore', 'pipe'] });
     signal.addEventListener('abort', () => child.kill('SIGTERM'));
     const [[exitCode], words] = await Promise.all([
       once(child, 'exit') as Promise<[number]>,

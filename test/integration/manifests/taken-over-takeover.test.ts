@@ -85,7 +85,10 @@ beforeAll(async () => {
   const { kube, plane } = installed;
   await applyObjects(
     kube,
-    takeoverRights(namespace).map((object) => ({ file: 'npm run rights', object })),
+    takeoverRights(namespace, ['operator', 'given']).map((object) => ({
+      file: 'npm run rights',
+      object,
+    })),
   );
   await defineLegacyEtcd(kube);
   const old = new LegacyEtcd(kube, namespace, 'old');
@@ -167,7 +170,6 @@ const encryption = { secretName: 'mail' };
 
 test.each<[object]>([
   [{ source: { endpoints, login: { passwordSecret } } }],
-  [{ source: { endpoints, tls: { secretName: 'mail' } } }],
   [{ source: { etcdCluster: { name: 'main' } } }],
   [{ target: { s3: S3 } }],
   [{ target: { claim: { name: 'disk' } } }],
@@ -178,7 +180,39 @@ test.each<[object]>([
     `${OURS_AT}/etcdbackups`,
     backupOf('over-takeover-2', {}, spec),
   );
-  expect(text).toContain('has backups taken of endpoints into its own claim, with no Secret');
+  expect(text).toContain('has backups taken of endpoints into its own claim, with no Secret but');
+  expect(status).toBe(422);
+});
+
+const keys = {
+  certificate: 'etcd-client.crt',
+  key: 'etcd-client.key',
+  authority: 'etcd-client-ca.crt',
+};
+const members = ['https://old-a.old.default.svc:2379', 'https://old-b.old.default.svc:2379'];
+const LONGER = 'https://old-a.old.default.svc.example.com:2379';
+const shown = (tls: object = {}, urls: readonly string[] = members) => ({
+  source: { endpoints: urls, tls: { secretName: 'operator', keys, ...tls } },
+});
+
+test('a backup of its shows old members the certificate of their operator', async () => {
+  const body = backupOf('over-takeover-2', {}, shown());
+  expect(await post(`${OURS_AT}/etcdbackups`, body)).toMatchObject({ status: 201 });
+});
+
+test.each<[string, object]>([
+  ['a Secret that it may not read', shown({ secretName: 'mail' })],
+  ['all of a Secret', shown({ keys: undefined })],
+  ['another key of it', shown({ keys: { ...keys, certificate: 'password' } })],
+  ['it to a stranger', shown({}, ['https://etcd.example.com:2379'])],
+  ['it to an address', shown({}, endpoints)],
+  ['it to another namespace', shown({}, ['https://old-a.old.mine.svc:2379'])],
+  ['it to a name that only begins like theirs', shown({}, [LONGER])],
+  ['it to a stranger as well', shown({}, [...members, 'https://a.example.com:2379'])],
+])('a backup of its that shows %s is refused', async (_, spec) => {
+  const body = backupOf('over-takeover-2', {}, spec);
+  const { status, text } = await post(`${OURS_AT}/etcdbackups`, body);
+  expect(text).toContain('from a Secret that it may read, and nobody else anything');
   expect(status).toBe(422);
 });
 

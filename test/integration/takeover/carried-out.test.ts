@@ -1,35 +1,43 @@
 // A confirmed plan on a real etcd 3.3.27 with leases, thousands of keys and a writer that keeps its
 // connection: rolled back from amid the way it serves as before; carried out, not a single
-// acknowledged write is lost, also one that somebody forced through in between.
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+// acknowledged write is lost, also one that somebody forced through in between. Over TLS clients go
+// on with the certificates and the authority that they had.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { LEGACY_ETCDS } from '../../../shared/api/takeover.ts';
 import { openEtcdAdmin } from '../../../shared/etcd/admin.ts';
 import { CLAIMS, PODS, SERVICES } from '../../../shared/stateful/parts.ts';
 import { NONE } from '../manifests/misfits.ts';
 import { DEPLOYMENTS, namespace, TakeoverPlace } from './takeover-place.ts';
-import { base64, post, put, Writer } from './writer.ts';
+import { base64, type LegacyClient } from './legacy-client.ts';
+import { Writer } from './writer.ts';
 
-const LONG_MS = 300_000;
+const LONG_MS = 600_000;
 const KEYS = 2_400;
 const KEYS_PER_TXN = 100;
 const NEW = { namespace, name: 'old-2' };
 
 let place: TakeoverPlace;
 let writer: Writer;
+let client: LegacyClient;
 
-const oldUrl = (at = 0): string => `http://${place.members[at]?.ip ?? ''}:2379`;
+const oldUrl = (at = 0): string => client.urlAt(place.members[at]?.ip ?? '');
 
-beforeAll(async () => {
-  place = await TakeoverPlace.start();
-  await fill(oldUrl());
-  writer = new Writer(place.etcd.kube, { namespace, name: 'old-client' });
-  writer.start();
-}, LONG_MS);
+function around(isSecret: boolean): void {
+  beforeAll(async () => {
+    place = await TakeoverPlace.start({ isSecret });
+    client = place.client();
+    await fill(oldUrl());
+    const to = { namespace, name: 'old-client' };
+    writer = new Writer(place.etcd.kube, to, place.client());
+    writer.start();
+  }, LONG_MS);
 
-afterAll(async () => {
-  await writer?.stop();
-  await place?.stop();
-});
+  afterAll(async () => {
+    client?.close();
+    await writer?.stop();
+    await place?.stop();
+  });
+}
 
 afterEach(() => {
   const [error] = [...place.backups.errors.splice(0), ...place.restores.errors.splice(0)];
@@ -38,7 +46,7 @@ afterEach(() => {
 
 /** Some are written twice, some are deleted, and some have a lease. */
 async function fill(url: string): Promise<void> {
-  await post(url, '/v3beta/lease/grant', { TTL: '3600', ID: '4711' });
+  await client.post(url, '/v3beta/lease/grant', { TTL: '3600', ID: '4711' });
   for (let first = 0; first < KEYS; first += KEYS_PER_TXN) {
     const success = Array.from({ length: KEYS_PER_TXN }, (_, at) => ({
       request_put: {
@@ -47,10 +55,10 @@ async function fill(url: string): Promise<void> {
         ...((first + at) % 10 === 0 ? { lease: '4711' } : {}),
       },
     }));
-    await post(url, '/v3beta/kv/txn', { success });
+    await client.post(url, '/v3beta/kv/txn', { success });
   }
-  for (let at = 0; at < KEYS; at += 50) await put(url, `key/${at}`, `once more ${at}`);
-  await post(url, '/v3beta/kv/deleterange', { key: base64('key/1') });
+  for (let at = 0; at < KEYS; at += 50) await client.put(url, `key/${at}`, `once more ${at}`);
+  await client.post(url, '/v3beta/kv/deleterange', { key: base64('key/1') });
 }
 
 const isAt = (step: string) => (status: { readonly steps?: readonly { name: string }[] }) =>
@@ -67,39 +75,35 @@ const untilMore = async (): Promise<void> => {
   await expect.poll(writesOf, { timeout: 30_000 }).toBeGreaterThan(before + 3);
 };
 
-test(
-  'rolled back from amid the way, the old cluster serves as before',
-  { timeout: LONG_MS },
-  async () => {
-    const { kube } = place.etcd;
-    const before = await kube.get(SERVICES, { namespace, name: 'old-client' });
-    const pods = await place.found('pods', '');
-    await untilMore();
-    await place.confirm('back');
-    // Members of the new cluster are joining.
-    await place.wakeUntil('back', 'members with claims', async () => {
-      const claims = await place.found('persistentvolumeclaims', '');
-      return claims.filter((one) => one.startsWith('data-old-2-')).length > 1;
-    });
-    const stopped = writesOf();
-    expect(await replicasOf()).toBe(0);
-    await expect(put(oldUrl(1), 'forced', 'x')).rejects.toThrow('corrupt cluster');
-    await place.edit('back', { rollback: true });
-    await place.wakeUntil('back', 'it to be rolled back', ({ phase }) => phase === 'RolledBack');
-    await untilMore();
-    expect(writesOf()).toBeGreaterThan(stopped);
-    expect(await replicasOf()).toBe(1);
-    const after = await kube.get(SERVICES, { namespace, name: 'old-client' });
-    expect(after?.metadata.resourceVersion).toBe(before?.metadata.resourceVersion);
-    expect(await place.found('etcdclusters')).toEqual([]);
-    expect(await place.found('etcdbackups')).toEqual([]);
-    expect(await place.found('etcdrestores')).toEqual([]);
-    await expect
-      .poll(() => place.found('persistentvolumeclaims', ''), { timeout: 30_000 })
-      .toEqual(['old-b', 'old-c']);
-    await expect.poll(() => place.found('pods', ''), { timeout: 30_000 }).toEqual(pods);
-  },
-);
+async function rollBack(): Promise<void> {
+  const { kube } = place.etcd;
+  const before = await kube.get(SERVICES, { namespace, name: 'old-client' });
+  const pods = await place.found('pods', '');
+  await untilMore();
+  await place.confirm('back');
+  // Members of the new cluster are joining.
+  await place.wakeUntil('back', 'members with claims', async () => {
+    const claims = await place.found('persistentvolumeclaims', '');
+    return claims.filter((one) => one.startsWith('data-old-2-')).length > 1;
+  });
+  const stopped = writesOf();
+  expect(await replicasOf()).toBe(0);
+  await expect(client.put(oldUrl(1), 'forced', 'x')).rejects.toThrow('corrupt cluster');
+  await place.edit('back', { rollback: true });
+  await place.wakeUntil('back', 'it to be rolled back', ({ phase }) => phase === 'RolledBack');
+  await untilMore();
+  expect(writesOf()).toBeGreaterThan(stopped);
+  expect(await replicasOf()).toBe(1);
+  const after = await kube.get(SERVICES, { namespace, name: 'old-client' });
+  expect(after?.metadata.resourceVersion).toBe(before?.metadata.resourceVersion);
+  expect(await place.found('etcdclusters')).toEqual([]);
+  expect(await place.found('etcdbackups')).toEqual([]);
+  expect(await place.found('etcdrestores')).toEqual([]);
+  await expect
+    .poll(() => place.found('persistentvolumeclaims', ''), { timeout: 30_000 })
+    .toEqual(['old-b', 'old-c']);
+  await expect.poll(() => place.found('pods', ''), { timeout: 30_000 }).toEqual(pods);
+}
 
 interface Pair {
   readonly value: string;
@@ -109,7 +113,7 @@ interface Pair {
 async function allOf(url: string, root: string): Promise<ReadonlyMap<string, Pair>> {
   const all = new Map<string, Pair>();
   const range = { key: base64('\0'), range_end: base64('\0') };
-  const { kvs = [] } = Object(await post(url, `${root}/kv/range`, range)) as {
+  const { kvs = [] } = Object(await client.post(url, `${root}/kv/range`, range)) as {
     kvs?: readonly Record<string, string>[];
   };
   for (const { key = '', value = '', lease = '', ...rest } of kvs) {
@@ -121,12 +125,13 @@ async function allOf(url: string, root: string): Promise<ReadonlyMap<string, Pai
 
 async function urlOfNew(): Promise<string> {
   const [pod] = await place.etcd.pods(NEW);
-  return `http://${String(Object(pod?.['status']).podIP)}:2379`;
+  return client.urlAt(String(Object(pod?.['status']).podIP));
 }
 
 /** Somebody ends the alarm and writes, behind the back of the takeover. */
 async function writeLate(): Promise<void> {
-  const old = openEtcdAdmin({ endpoints: [oldUrl()] });
+  const endpoint = { url: oldUrl(), serverName: place.members[0]?.host };
+  const old = openEtcdAdmin({ endpoints: [endpoint], tls: place.tls?.client });
   for (const { memberId } of await old.alarms.list()) {
     await old.alarms.disarm({ memberId, type: 'CORRUPT' });
   }
@@ -157,30 +162,39 @@ async function expectLetGo(): Promise<void> {
   expect(claims.items.flatMap(({ metadata }) => metadata.ownerReferences ?? [])).toEqual([]);
 }
 
-test(
-  'carried out, no acknowledged write is lost, and what was left is let go',
-  { timeout: LONG_MS },
-  async () => {
-    place.restores.isHeld = true;
-    const id = await place.confirm('over');
-    await place.wakeUntil('over', 'it to be restored', isAt('MakeCluster'));
-    await writeLate();
-    await place.wakeUntil('over', 'another attempt', ({ work }) => work?.attempt === 2);
-    place.restores.isHeld = false;
-    await place.restartTakeover();
-    await place.wakeUntil('over', 'it to be done', ({ phase }) => phase === 'Done');
-    const { plan, work, steps = [], conditions } = await place.status('over');
-    expect([plan?.id, work?.plan]).toEqual([id, id]);
-    expect(steps.map(({ name }) => name)).toEqual(plan?.steps.map(({ name }) => name));
-    const complete = conditions?.find(({ type }) => type === 'Complete');
-    expect(complete).toMatchObject({ status: 'True', reason: 'TakenOver' });
-    await untilMore();
-    await writer.stop();
-    await expectAllKeys(work?.compared?.keys);
-    await expectLetGo();
+async function carryOut(): Promise<void> {
+  place.restores.isHeld = true;
+  const id = await place.confirm('over');
+  await place.wakeUntil('over', 'it to be restored', isAt('MakeCluster'));
+  await writeLate();
+  await place.wakeUntil('over', 'another attempt', ({ work }) => work?.attempt === 2);
+  place.restores.isHeld = false;
+  await place.restartTakeover();
+  await place.wakeUntil('over', 'it to be done', ({ phase }) => phase === 'Done');
+  const { plan, work, steps = [], conditions } = await place.status('over');
+  expect([plan?.id, work?.plan]).toEqual([id, id]);
+  expect(steps.map(({ name }) => name)).toEqual(plan?.steps.map(({ name }) => name));
+  const complete = conditions?.find(({ type }) => type === 'Complete');
+  expect(complete).toMatchObject({ status: 'True', reason: 'TakenOver' });
+  await untilMore();
+  await writer.stop();
+  await expectAllKeys(work?.compared?.keys);
+  await expectLetGo();
+  const rollback = place.edit('over', { rollback: true });
+  await expect(rollback).rejects.toThrow('nothing leads back any more');
+}
+
+describe('without TLS', () => {
+  around(false);
+  test('carried out, no acknowledged write is lost', { timeout: LONG_MS }, carryOut);
+});
+
+describe('over TLS', () => {
+  around(true);
+  test('rolled back from amid, the old cluster serves as before', { timeout: LONG_MS }, rollBack);
+  test('carried out, no acknowledged write is lost', { timeout: LONG_MS }, async () => {
+    await carryOut();
     // There and back each right was used, and none was missing.
     expect(await place.misfits()).toEqual(NONE);
-    const rollback = place.edit('over', { rollback: true });
-    await expect(rollback).rejects.toThrow('nothing leads back any more');
-  },
-);
+  });
+});

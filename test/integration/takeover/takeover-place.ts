@@ -1,6 +1,6 @@
-// A place for takeovers: a real etcd 3.3.27 of three members as bare pods, an operator of it, and
-// all functions that carry a takeover out, each with the rights of its own account; members of the
-// new cluster and pods of Jobs are processes.
+// A place for takeovers: a real etcd 3.3.27 of three members as bare pods, with or without TLS, an
+// operator of it, and all functions that carry a takeover out, each with the rights of its own
+// account; members of the new cluster and pods of Jobs are processes.
 import { randomInt } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -19,6 +19,8 @@ import { askLegacy } from '../../../shared/etcd/legacy.ts';
 import { SWEEP } from '../../../shared/function/sources.ts';
 import { type RunningFunction, startFunction } from '../../../shared/function/start.ts';
 import { isKubeError } from '../../../shared/kube/errors.ts';
+import type { Manifest } from '../../../shared/kube/objects.ts';
+import { SECRETS } from '../../../shared/stateful/parts.ts';
 import { defineLegacyEtcd, LegacyEtcd } from '../../builders/legacy-etcd.ts';
 import { SHIPPED } from '../../builders/shipped.ts';
 import { sendEvent } from '../../builders/send-event.ts';
@@ -28,36 +30,60 @@ import { JobPods } from '../etcd-backup/job-pods.ts';
 import { bundleProgram } from '../etcd-backup/program.ts';
 import { EtcdPlace } from '../etcd-cluster/etcd-place.ts';
 import { giveToMembers } from '../etcd-restore/restore-place.ts';
+import { LegacyClient } from './legacy-client.ts';
+import { LegacyTls } from './legacy-tls.ts';
 import { requestsIn } from '../manifests/installed.ts';
 import { type Misfits, misfitsOf } from '../manifests/misfits.ts';
 
 export const namespace = 'shop';
 export const DEPLOYMENTS = { group: 'apps', version: 'v1', resource: 'deployments' } as const;
-const WITHIN_MS = 120_000;
+/** Members of a new cluster alone took 38 s on a loaded machine. */
+const WITHIN_MS = 240_000;
 const WAKE_EVERY_MS = 250;
+
+interface Member {
+  readonly name: string;
+  readonly ip: string;
+  /** Its name in DNS. */
+  readonly host: string;
+}
+
+const membersOf = (network: string): readonly Member[] =>
+  ['old-a', 'old-b', 'old-c'].map((name, at) => ({
+    name,
+    ip: `${network}.${at + 1}`,
+    host: `${name}.old.${namespace}.svc`,
+  }));
+
+type PlaceParts = 'etcd' | 'backups' | 'restores' | 'members' | 'tls';
 
 export class TakeoverPlace {
   readonly etcd: EtcdPlace;
   readonly old: LegacyEtcd;
   readonly backups: JobPods;
   readonly restores: JobPods;
-  readonly members = ['old-a', 'old-b', 'old-c'].map((name) => ({ name, ip: '' }));
+  readonly members: readonly Member[];
+  /** Undefined without TLS. */
+  readonly tls: LegacyTls | undefined;
   readonly #audit: Audit;
   readonly #functions = new Map<string, RunningFunction>();
   /** The last ones, for the reader of a failed scenario. */
   readonly #answers = new Map<string, string>();
 
-  private constructor(etcd: EtcdPlace, backups: JobPods, restores: JobPods, audit: Audit) {
-    this.etcd = etcd;
+  private constructor(parts: Pick<TakeoverPlace, PlaceParts>, audit: Audit) {
+    this.etcd = parts.etcd;
+    this.backups = parts.backups;
+    this.restores = parts.restores;
+    this.members = parts.members;
+    this.tls = parts.tls;
     this.#audit = audit;
-    this.backups = backups;
-    this.restores = restores;
-    this.old = new LegacyEtcd(etcd.kube, namespace, 'old');
-    const network = `127.${randomInt(1, 255)}.${randomInt(1, 255)}`;
-    for (const [at, member] of this.members.entries()) member.ip = `${network}.${at + 1}`;
+    this.old = new LegacyEtcd(this.etcd.kube, namespace, 'old');
   }
 
-  static async start(): Promise<TakeoverPlace> {
+  static async start({ isSecret = false } = {}): Promise<TakeoverPlace> {
+    const members = membersOf(`127.${randomInt(1, 255)}.${randomInt(1, 255)}`);
+    const ips = members.map(({ ip }) => ip);
+    const tls = isSecret ? new LegacyTls(namespace, ips) : undefined;
     const audit = await prepareAudit();
     const { flags: apiServerFlags } = audit;
     const etcd = await EtcdPlace.start({ controllers: ['job-controller'], apiServerFlags });
@@ -67,6 +93,7 @@ export class TakeoverPlace {
     const backups = new JobPods(kube, join(plane.dir, 'backup-pods'), {
       programs: { '/app/etcd-backup.mjs': await bundleProgram('etcd-backup', dist) },
       claimDir,
+      hosts: Object.fromEntries(members.map(({ host, ip }) => [host, ip])),
     });
     const restores = new JobPods(kube, join(plane.dir, 'restore-pods'), {
       label: 'ballast.dev/etcd-restore',
@@ -79,7 +106,7 @@ export class TakeoverPlace {
     });
     backups.start();
     restores.start();
-    const place = new TakeoverPlace(etcd, backups, restores, audit);
+    const place = new TakeoverPlace({ etcd, backups, restores, members, tls }, audit);
     await Promise.all(place.members.map((one) => place.#startMember(one)));
     await place.#leave();
     for (const definition of [etcdBackup, etcdRestore, takeover]) {
@@ -92,17 +119,16 @@ export class TakeoverPlace {
   async #leave(): Promise<void> {
     const { kube } = this.etcd;
     await this.etcd.namespace(namespace);
-    const rights = [takeoverRights, etcdBackupRights, etcdRestoreRights].flatMap((of) =>
-      of(namespace),
-    );
+    const rights = [etcdBackupRights, etcdRestoreRights].flatMap((of) => of(namespace));
     await applyObjects(
       kube,
-      rights.map((object) => ({ file: 'npm run rights', object })),
+      [...rights, ...this.#rights()].map((object) => ({ file: 'npm run rights', object })),
     );
+    for (const secret of this.tls?.secrets() ?? []) await kube.create(SECRETS, secret);
     await defineLegacyEtcd(kube);
     const [first, ...others] = this.members;
     const pods = others.map((one) => ({ ...one, claim: one.name }));
-    await this.old.create([...(first === undefined ? [] : [first]), ...pods]);
+    await this.old.create([...(first === undefined ? [] : [first]), ...pods], this.tls?.spec);
     const labels = { name: 'etcd-operator' };
     const containers = [{ name: 'operator', image: 'quay.io/coreos/etcd-operator:v0.9.4' }];
     await kube.create(DEPLOYMENTS, {
@@ -117,10 +143,23 @@ export class TakeoverPlace {
     });
   }
 
-  async #startMember({ name, ip }: { readonly name: string; readonly ip: string }): Promise<void> {
-    const url = `http://${ip}:2379`;
-    const peers = this.members.map((one) => `${one.name}=http://${one.ip}:2380`).join(',');
+  #rights(): readonly Manifest[] {
+    return takeoverRights(namespace, this.tls?.secretNames);
+  }
+
+  /** As one that has Secrets of this cluster, under the name that clients know. */
+  client(): LegacyClient {
+    return new LegacyClient(this.tls?.client, `old-client.${namespace}.svc`);
+  }
+
+  async #startMember({ name, ip, host }: Member): Promise<void> {
+    const scheme = this.tls === undefined ? 'http' : 'https';
+    const url = `${scheme}://${ip}:2379`;
+    const peers = this.members.map((one) => `${one.name}=${scheme}://${one.ip}:2380`).join(',');
     const { plane } = this.etcd;
+    const flags = (await this.tls?.memberFlags(join(plane.dir, `${name}-tls`))) ?? [];
+    const endpoint = { url, serverName: host };
+    const ask = () => askLegacy(endpoint, this.tls?.client, { timeoutMs: 2_000 });
     await plane.add({
       name,
       command: await resolvePart('etcd-3-3'),
@@ -128,15 +167,16 @@ export class TakeoverPlace {
         `--name=${name}`,
         `--data-dir=${join(plane.dir, name)}`,
         `--listen-client-urls=${url}`,
-        `--advertise-client-urls=${url}`,
-        `--listen-peer-urls=http://${ip}:2380`,
-        `--initial-advertise-peer-urls=http://${ip}:2380`,
+        `--advertise-client-urls=${this.tls === undefined ? url : `https://${host}:2379`}`,
+        `--listen-peer-urls=${scheme}://${ip}:2380`,
+        `--initial-advertise-peer-urls=${scheme}://${ip}:2380`,
         `--initial-cluster=${peers}`,
         '--initial-cluster-state=new',
+        ...flags,
       ],
       env: {},
       url,
-      ready: async () => (await askLegacy({ url }, undefined, { timeoutMs: 2_000 })).isQuorate,
+      ready: async () => (await ask()).isQuorate,
     });
   }
 
@@ -173,7 +213,7 @@ export class TakeoverPlace {
   /** All that the account of the function asked until now, held against its rights. */
   async misfits(): Promise<Misfits> {
     const requests = requestsIn(await readFile(this.#audit.logPath));
-    const objects = [...SHIPPED.map(({ object }) => object), ...takeoverRights(namespace)];
+    const objects = [...SHIPPED.map(({ object }) => object), ...this.#rights()];
     return misfitsOf({ account: takeover.name, requests, objects, grantedAtMs: 0 });
   }
 
@@ -198,7 +238,7 @@ export class TakeoverPlace {
   }
 
   async confirm(name: string): Promise<string> {
-    await this.old.takeOver(name);
+    await this.old.takeOver(name, { into: { name: 'old-2', spec: this.tls?.into ?? {} } });
     await this.sweep(takeover.name);
     const { plan } = await this.status(name);
     const { id = '' } = plan ?? {};

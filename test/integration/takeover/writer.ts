@@ -3,9 +3,9 @@
 import { systemClock } from '../../../shared/clock.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { PODS, SERVICES } from '../../../shared/stateful/parts.ts';
+import type { LegacyClient } from './legacy-client.ts';
 
 const PAUSE_MS = 50;
-const ANSWERS_WITHIN_MS = 2_000;
 
 export interface Written {
   readonly key: string;
@@ -13,38 +13,22 @@ export interface Written {
   readonly atMs: number;
 }
 
-export const base64 = (text: string): string => Buffer.from(text).toString('base64');
-
-export async function post(url: string, path: string, body: object): Promise<unknown> {
-  const signal = AbortSignal.timeout(ANSWERS_WITHIN_MS);
-  const answer = await fetch(`${url}${path}`, {
-    method: 'POST',
-    body: JSON.stringify(body),
-    signal,
-  });
-  if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`);
-  return answer.json();
-}
-
-/** Old members have the gateway elsewhere. */
-export const put = async (url: string, key: string, value: string): Promise<void> => {
-  const body = { key: base64(key), value: base64(value) };
-  await post(url, '/v3beta/kv/put', body).catch((error: unknown) => {
-    if (!String(error).startsWith('Error: 404')) throw error;
-    return post(url, '/v3/kv/put', body);
-  });
-};
-
 export class Writer {
   readonly written: Written[] = [];
   readonly #kube: KubeClient;
   readonly #at: { readonly namespace: string; readonly name: string };
+  readonly #client: LegacyClient;
   readonly #stopped = new AbortController();
   #loop: Promise<void> = Promise.resolve();
 
-  constructor(kube: KubeClient, at: { readonly namespace: string; readonly name: string }) {
+  constructor(
+    kube: KubeClient,
+    at: { readonly namespace: string; readonly name: string },
+    client: LegacyClient,
+  ) {
     this.#kube = kube;
     this.#at = at;
+    this.#client = client;
   }
 
   start(): void {
@@ -54,6 +38,7 @@ export class Writer {
   async stop(): Promise<void> {
     this.#stopped.abort();
     await this.#loop;
+    this.#client.close();
   }
 
   async #run(): Promise<void> {
@@ -62,7 +47,7 @@ export class Writer {
       const key = `written/${count}`;
       try {
         url ??= await this.#resolve();
-        await put(url, key, key);
+        await this.#client.put(url, key, key);
         this.written.push({ key, url, atMs: systemClock.nowMs() });
       } catch {
         url = undefined;
@@ -83,6 +68,6 @@ export class Writer {
     const ips = items.map(({ status }) => String(Object(status).podIP));
     const [ip] = ips.filter((one) => one !== 'undefined').toSorted(() => Math.random() - 0.5);
     if (ip === undefined) throw new Error('it leads to nobody');
-    return `http://${ip}:2379`;
+    return this.#client.urlAt(ip);
   }
 }

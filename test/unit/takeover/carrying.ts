@@ -2,6 +2,7 @@
 // alarm, writers of which one never lets go of its connection, the functions that take and restore
 // snapshots, and the garbage collector. It throws as soon as a write that was acknowledged is lost.
 import { pino } from 'pino';
+import type { Access } from '../../../functions/takeover/access.ts';
 import { Deps } from '../../../functions/takeover/deps.ts';
 import { reconciler } from '../../../functions/takeover/reconciler.ts';
 import { TAKEOVERS, type TakeoverStatus } from '../../../shared/api/takeover.ts';
@@ -54,6 +55,8 @@ export class Carrying implements PassingRun {
   #isWritten = false;
   isSnapshotHeld = false;
   isQuorate = true;
+  /** Members throw where they would not talk with somebody. */
+  meet: (access: Access) => void = () => undefined;
   #deps: Deps;
 
   private constructor(kube: KubeModel, etcds: Etcds) {
@@ -68,8 +71,8 @@ export class Carrying implements PassingRun {
   }
 
   /** A plan is confirmed, and nothing is done yet. */
-  static async confirmed(): Promise<Carrying> {
-    begin();
+  static async confirmed(start: () => void = begin): Promise<Carrying> {
+    start();
     putOperator(1);
     const run = new Carrying(world.kube, newEtcds());
     await run.sweep();
@@ -85,6 +88,7 @@ export class Carrying implements PassingRun {
     copy.befalls = this.befalls;
     copy.isSnapshotHeld = this.isSnapshotHeld;
     copy.isQuorate = this.isQuorate;
+    copy.meet = this.meet;
     return copy;
   }
 
@@ -215,7 +219,9 @@ export class Carrying implements PassingRun {
         lease: { namespace: 'ballast-system', name: 'l', sweepSeconds: 60, isForObjects: true },
       },
       {
-        ask: async ({ url }) => {
+        ask: async (endpoint, tls) => {
+          this.meet({ endpoints: [endpoint], tls });
+          const { url } = endpoint;
           const header = { clusterId: OLD_ID, memberId: '0', revision: '', raftTerm: 2 };
           const place = Number(new URL(url).hostname.split('.')[3]) - 'a'.charCodeAt(0);
           const revision = String(this.etcds.revision);
@@ -223,16 +229,25 @@ export class Carrying implements PassingRun {
           const answer = answerOf(place, { header: { ...header, memberId, revision } });
           return { ...answer, isQuorate: this.isQuorate };
         },
-        alarms: async () => this.etcds.alarms,
-        raise: (_, memberId) =>
-          this.kube.write('etcd raise', () => {
+        alarms: async (access) => {
+          this.meet(access);
+          return this.etcds.alarms;
+        },
+        raise: async (access, memberId) => {
+          this.meet(access);
+          await this.kube.write('etcd raise', () => {
             this.etcds.alarms = [{ memberId, type: 'CORRUPT' }];
-          }),
-        disarm: (_, memberId) =>
-          this.kube.write('etcd disarm', () => {
+          });
+        },
+        disarm: async (access, memberId) => {
+          this.meet(access);
+          await this.kube.write('etcd disarm', () => {
             this.etcds.alarms = this.etcds.alarms.filter((one) => one.memberId !== memberId);
-          }),
-        heads: async ([url = '']) => {
+          });
+        },
+        heads: async (access) => {
+          this.meet(access);
+          const [{ url } = { url: '' }] = access.endpoints;
           const isNew = new URL(url).hostname === NEW_IP;
           return headsOf(isNew ? this.etcds.now : this.etcds.old);
         },

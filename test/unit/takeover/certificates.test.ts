@@ -2,14 +2,29 @@
 // confirm, so nothing is frozen, and a sentence says what to do.
 import { beforeEach, expect, test } from 'vitest';
 import { SECRETS } from '../../../shared/stateful/parts.ts';
-import { issue, makeAuthority } from '../../../shared/x509.ts';
+import { issue } from '../../../shared/x509.ts';
 import {
+  beginWithTls,
+  clients,
+  forServers,
+  HOSTS,
+  into,
+  putGiven,
+  putOperator,
+  putSecret,
+  putServer,
+  servers,
+  validity,
+} from './secrets.ts';
+import {
+  answer,
   asked,
   begin,
   forbid,
   namespace,
   NOW_MS,
   plan,
+  PODS_OF_OLD,
   putTakeover,
   refusal,
   refusals,
@@ -17,46 +32,12 @@ import {
   world,
 } from './world.ts';
 
-const into = (spec: object) => ({ into: { name: 'new', spec: { quota: '2Gi', ...spec } } });
-
-const validity = { fromMs: NOW_MS - 1_000, toMs: NOW_MS + 86_400_000 };
-const clients = makeAuthority('clients', validity);
-const servers = makeAuthority('servers', validity);
 const PAST = { fromMs: NOW_MS - 2_000, toMs: NOW_MS - 1_000 };
 const BOTH = `${clients.certPem}${servers.certPem}`;
-const HOSTS = ['old-client.shop.svc', 'new.shop.svc', '*.new-headless.shop.svc'];
-const TLS = {
-  static: { member: { serverSecret: 'server', peerSecret: 'peer' }, operatorSecret: 'operator' },
-};
-
-function putSecret(name: string, texts: Record<string, string>): void {
-  const data = Object.fromEntries(
-    Object.entries(texts).map(([key, text]) => [key, Buffer.from(text).toString('base64')]),
-  );
-  const metadata = { namespace, name };
-  world.kube.put(SECRETS, { apiVersion: 'v1', kind: 'Secret', metadata, data });
-}
-
-function putGiven(hosts: readonly string[], { ca = clients.certPem, by = servers } = {}): void {
-  const { certPem, keyPem } = issue(by, { hosts }, validity);
-  putSecret('given', {
-    'tls.crt': certPem,
-    'tls.key': keyPem,
-    'ca.crt': `${ca}${servers.certPem}`,
-  });
-}
+const OF_SERVER = { hosts: ['*.old.shop.svc', 'old-client.shop.svc', 'localhost'] };
 
 beforeEach(() => {
-  const spec = { tls: { clients: { secretName: 'given' } } };
-  begin({ legacy: { TLS }, spec: into(spec) });
-  const { certPem, keyPem } = issue(clients, { commonName: 'operator' }, validity);
-  putSecret('operator', {
-    'etcd-client.crt': certPem,
-    'etcd-client.key': keyPem,
-    'etcd-client-ca.crt': servers.certPem,
-  });
-  putSecret('server', { 'server-ca.crt': clients.certPem });
-  putGiven(HOSTS);
+  beginWithTls();
 });
 
 test('all fit, and members are asked as the operator asked them', async () => {
@@ -74,6 +55,16 @@ test('all fit, and members are asked as the operator asked them', async () => {
     'Keep operator',
     'Keep given',
   ]);
+});
+
+test('a name that clients may dial is noted where the new members have none for it', async () => {
+  const long = 'old-client.shop.svc.cluster.local';
+  const noted = async () =>
+    (await plan()).notes.filter(({ reason }) => reason === 'NamesDiffer').map((one) => one.message);
+  putServer(issue(servers, { hosts: [...OF_SERVER.hosts, long] }, validity));
+  expect(await noted()).toEqual([expect.stringContaining(`a certificate for ${long} as well`)]);
+  putGiven([...HOSTS, long]);
+  expect(await noted()).toEqual([]);
 });
 
 test('the id is another one when a certificate is', async () => {
@@ -116,6 +107,16 @@ test('the new members would not trust the authority of their own certificate', a
   putSecret('given', { 'tls.crt': certPem, 'tls.key': keyPem, 'ca.crt': clients.certPem });
   expect(await refusal()).toMatch(
     /^CertificateUnfit: .*nobody in its ca\.crt signed, so .* Add etcd-client-ca\.crt of Secret/,
+  );
+});
+
+test('the certificate of the new members is good for servers alone', async () => {
+  const { certPem, keyPem } = issue(servers, { hosts: HOSTS }, validity);
+  const alone = forServers(certPem);
+  putOperator(`${servers.certPem}${alone}`);
+  putSecret('given', { 'tls.crt': alone, 'tls.key': keyPem, 'ca.crt': `${BOTH}${alone}` });
+  expect(await refusal()).toMatch(
+    /^CertificateUnfit: Secret shop\/given, .*good for servers alone, and the new members show it/,
   );
 });
 
@@ -192,4 +193,30 @@ test('a Secret may not be read', async () => {
       'rights -- takeover -n shop --secret operator --secret server --secret given | ' +
       'kubectl apply -f -',
   );
+});
+
+/** As those of 3.3 do whose gateway may not ask them. */
+function silence(): void {
+  for (const pod of PODS_OF_OLD) answer(pod, 'etcd answered 503: write: broken pipe');
+}
+
+test.each([
+  ['good for servers alone', forServers],
+  ['that nobody in its server-ca.crt signed', (certPem: string) => certPem],
+])('members answer nobody, with a certificate %s', async (why, shown) => {
+  const { certPem, keyPem } = issue(servers, OF_SERVER, validity);
+  putServer({ certPem: shown(certPem), keyPem });
+  // Where members answer, it is good enough for them.
+  expect(await refusals()).toEqual([]);
+  silence();
+  expect(await refusals()).toEqual(['GatewayClosed']);
+  const message = await refusal();
+  expect(message).toContain(`Secret shop/server has a certificate`);
+  expect(message).toContain(why);
+});
+
+test('members answer nobody, and it is not their certificate', async () => {
+  putServer(issue(clients, OF_SERVER, validity));
+  silence();
+  expect(await refusals()).toEqual(['NoQuorum']);
 });
