@@ -84,7 +84,7 @@ function drawRow(row: Row, isChosen: boolean): HTMLElement {
   );
 }
 
-/** What does not fit is shown whole where the mouse rests. */
+/** The title has the whole of a text that its column cuts. */
 function field(className: string, text: string): HTMLElement {
   const made = element('span', className, text);
   made.title = text;

@@ -1,6 +1,6 @@
 // Stages run beside each other; the failure of one ends the others, and is the one that is told.
 import { once } from 'node:events';
-import { setImmediate } from 'node:timers/promises';
+import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { extraPodStage } from '../../../knative/try/cluster/extra-pod.ts';
 import { runStages } from '../../../knative/try/cluster/stages.ts';
@@ -43,7 +43,8 @@ test('a server beside our functions waits for them, with its image at hand', asy
   } as Partial<Cluster> as Cluster;
   const functions = stage('functions', async () => {
     await hasImage.promise;
-    await setImmediate();
+    // Some work, of any length.
+    await readFile(import.meta.filename);
     said.push('our namespace is there');
   });
   const pod = { namespace: 'monitoring', name: 'prometheus' };
