@@ -4,7 +4,8 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 
-const TIMEOUT_MS = 60_000;
+/** An apply of all that we ship took longer than a minute where others had the processors. */
+const TIMEOUT_MS = 150_000;
 
 export interface Forward {
   readonly url: string;
