@@ -21,6 +21,8 @@ export function helmIn(dir: string, kubeconfig = join(dir, 'none')): Helm {
     HELM_CACHE_HOME: dir,
     HELM_CONFIG_HOME: dir,
     HELM_DATA_HOME: dir,
+    // Its client keeps what kinds there are in .kube of it.
+    HOME: dir,
     KUBECONFIG: kubeconfig,
   };
   return async (...args) => {

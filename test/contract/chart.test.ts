@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { emitChart } from '../../knative/tools/build/chart/build.ts';
-import { COMPONENTS } from '../../knative/tools/build/chart/choices.ts';
+import { choices, COMPONENTS } from '../../knative/tools/build/chart/choices.ts';
 import { readKustomization } from '../../knative/try/local/manifests/documents.ts';
 import { resolvePart } from '../../knative/try/local/parts/resolve.ts';
 import type { Manifest } from '../../shared/kube/objects.ts';
@@ -35,7 +35,7 @@ beforeAll(async () => {
   const text = await readFile(definition, 'utf8');
   const described = text.replace('What it is at.', () => JSON.stringify(HOSTILE));
   await writeFile(definition, described);
-  const source = { manifests: join(dir, 'knative'), version: '0.1.0' };
+  const source = { choices, manifests: join(dir, 'knative'), version: '0.1.0' };
   chart = await emitChart(source, join(dir, 'chart'));
   helm = helmIn(join(dir, 'home'));
 });

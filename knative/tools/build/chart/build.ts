@@ -7,7 +7,7 @@ import manifest from '../../../../package.json' with { type: 'json' };
 import { inVersion } from '../build.ts';
 import { functionNames, knativeNames } from '../function-names.ts';
 import { writeArchive } from '../plugin/archive.ts';
-import { choices } from './choices.ts';
+import { type Choice, choices } from './choices.ts';
 import { allowedImagesIn } from './marked.ts';
 import { Kustomize } from './render.ts';
 import { valuesSchema } from './schema.ts';
@@ -19,6 +19,8 @@ const root = resolve(import.meta.dirname, '../../../..');
 const NAME = 'ballast';
 
 export interface ChartSource {
+  /** Values that there are none of do nothing. */
+  readonly choices: readonly Choice[];
   /** The folder knative, or one laid out like it. */
   readonly manifests: string;
   readonly version: string;
@@ -26,21 +28,21 @@ export interface ChartSource {
 
 /** Resolves with the directory, which has the chart in `ballast` and packed beside it. */
 export async function buildChart(outDir = join(root, 'dist/chart')): Promise<string> {
-  const source = { manifests: join(root, 'knative'), version: manifest.version };
+  const source = { choices, manifests: join(root, 'knative'), version: manifest.version };
   await inVersion(outDir, (workDir) => emitChart(source, workDir));
   return outDir;
 }
 
 /** Resolves with the path of the packed chart. */
 export async function emitChart(
-  { manifests, version }: ChartSource,
+  { choices: offered, manifests, version }: ChartSource,
   outDir: string,
 ): Promise<string> {
   const kustomize = new Kustomize(manifests, outDir);
   const definitions = await kustomize.definitions();
   const variants = [
     ...definitions.map((object) => ({ object })),
-    ...(await variantsOf(choices, (chosen) => kustomize.others(chosen))),
+    ...(await variantsOf(offered, (chosen) => kustomize.others(chosen))),
   ];
   const functions = await knativeNames();
   const source = {

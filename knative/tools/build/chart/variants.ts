@@ -3,12 +3,12 @@
 import type { Manifest } from '../../../../shared/kube/objects.ts';
 import type { Choice } from './choices.ts';
 
-/** One object as it is, or its two forms by a choice. There may be none. */
+/** One object, or its two forms by a choice; in each it may be absent. */
 export type Variant =
   | { readonly object: Manifest | undefined }
   | { readonly by: Choice; readonly on: Variant; readonly off: Variant };
 
-/** What is known of it whatever is chosen: its name and its kind. */
+/** Its name and kind are the same whatever is chosen. */
 export function objectOf(variant: Variant): Manifest {
   if ('by' in variant) return objectOf(isAdded(variant) ? variant.on : variant.off);
   if (variant.object === undefined) throw new Error('Nothing that is chosen has this object.');
