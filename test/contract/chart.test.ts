@@ -2,7 +2,7 @@
 // of the same manifests, each value does what the same wish does in a kustomization, and values
 // that nobody can mean are refused.
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -211,6 +211,22 @@ test('digests count, in the settings too, and other settings have another name',
   });
   const digests = Object.fromEntries(few.map((name) => [name, digest]));
   expectSame(await templated({ images: { tag: 'v7', digests } }), expected);
+});
+
+test('the lines about digests make values of what `npm run images` prints', async () => {
+  const page = await readFile(join(REPO, 'docs/helm.md'), 'utf8');
+  const [, script = ''] = /```sh\n(\{\n[^]*?images\.yaml\n)```/.exec(page) ?? [];
+  const images = 'images.example.com/ballast';
+  const digest = `sha256:${'0123456789abcdef'.repeat(4)}`;
+  const prints = ['conversion', 'metadata'].map((name) => `echo ${images}/${name}:0.1.0@${digest}`);
+  const npm = join(dir, 'npm');
+  await writeFile(npm, ['#!/bin/sh', ...prints].join('\n'));
+  await chmod(npm, 0o755);
+  const env = { PATH: `${dir}:/usr/bin:/bin` };
+  await promisify(execFile)('bash', ['-e', '-c', script], { cwd: dir, env });
+  const only = ['--show-only', 'templates/metadata.yaml'];
+  const { out } = await helm('template', chart, '--values', join(dir, 'images.yaml'), ...only);
+  expect(out).toContain(`image: "${images}/metadata@${digest}"`);
 });
 
 test.each([
