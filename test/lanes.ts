@@ -36,7 +36,7 @@ export const lanes: readonly Lane[] = [
       'test/integration/kube/narrow-cache/*.test.ts',
       'test/integration/lanes/put-back.test.ts',
       'test/integration/cluster/{apply-objects,population,try-out}.test.ts',
-      'test/integration/manifests/{install,kn}.test.ts',
+      'test/integration/manifests/{helm,install,kn}.test.ts',
       'test/integration/storage-audit/audit.test.ts',
     ],
     parts: ['etcd', 'kube-apiserver'],

@@ -82,6 +82,7 @@ test('nothing that only others run is built for `npm start`', () => {
     'feed-reader',
     'versitygw',
     'prometheus',
+    'helm',
     'kube-controller-manager',
   ]);
   expect(buildOrder(startPartNames)).toEqual(groups.filter((one) => !others.includes(one)));

@@ -1,6 +1,7 @@
 // The rows of programs for tests and for trying, beside the servers and clients of everybody.
 import type { PartEntry } from './part-entry.ts';
 
+const HELM = 'helm.sh/helm/v4';
 const PROMETHEUS = 'github.com/prometheus/prometheus';
 const VERSITYGW = 'github.com/versity/versitygw';
 
@@ -62,5 +63,15 @@ export const testEntries: readonly PartEntry[] = [
     ...ofPrometheus,
     name: 'promtool',
     package: `${PROMETHEUS}/cmd/promtool`,
+  },
+  {
+    ...ofTests,
+    name: 'helm',
+    group: 'helm',
+    package: `${HELM}/cmd/helm`,
+    module: HELM,
+    version: 'v4.3.1',
+    stamps: { [`${HELM}/internal/version.version`]: 'v4.3.1' },
+    versionArgs: ['version', '--short'],
   },
 ];
