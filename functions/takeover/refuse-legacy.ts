@@ -4,7 +4,8 @@ import type { Reason } from '../../shared/kube/conditions.ts';
 import { listed } from '../../shared/stateful/decision.ts';
 import { answersOf, oldestOf, silentOf } from './answers.ts';
 import { clientServiceOf, headlessServiceOf, LEGACY_LABEL, type LegacyEtcd } from './legacy.ts';
-import { canAsk, refuseGateway } from './refuse-secrets.ts';
+import { canAsk } from './refuse-secrets.ts';
+import { refuseSilent } from './refuse-silent.ts';
 import type { FoundService, State } from './state.ts';
 import { versionOf } from './versions.ts';
 
@@ -43,8 +44,8 @@ export function refuseMembers(state: State): readonly Reason[] {
   if (probed.length > 0) return [endsWithAlarm(probed)];
   if (members === undefined || !canAsk(state)) return [];
   const answers = answersOf(state);
-  const closed = answers.length === 0 ? refuseGateway(state) : [];
-  if (closed.length > 0) return closed;
+  const silent = answers.length === 0 ? refuseSilent(state) : [];
+  if (silent.length > 0) return silent;
   const ids = new Set(answers.map(({ answer }) => answer.status.header.clusterId));
   if (ids.size > 1) return [disagree(state)];
   const isClosed = answers.some(({ answer }) => answer.hasAuth);

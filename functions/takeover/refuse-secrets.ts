@@ -2,8 +2,8 @@
 // is missing, lacks a key, may not be read, or that nobody can ask with. Each says what to do.
 // Pure.
 import type { Reason } from '../../shared/kube/conditions.ts';
-import type { SecretData } from '../../shared/stateful/certificates/secret-data.ts';
-import { unfitToAsk, unfitToAskItself } from '../../shared/stateful/certificates/unfit.ts';
+import { certificatesIn, type SecretData } from '../../shared/stateful/certificates/secret-data.ts';
+import { hasExpired, unfitToAsk } from '../../shared/stateful/certificates/unfit.ts';
 import { OF_OPERATOR } from './access.ts';
 import { givenIn } from './read-secrets.ts';
 import type { State } from './state.ts';
@@ -15,6 +15,7 @@ export function refuseSecrets(state: State): readonly Reason[] {
   const given = givenIn(target);
   return [
     ...refuseAccess(state),
+    ...endSoon(state),
     ...lackOf(state, serverSecret, ['server-ca.crt']),
     ...(given === '' ? [] : lackOf(state, given, ['tls.crt', 'tls.key', 'ca.crt'])),
   ];
@@ -40,19 +41,27 @@ export function refuseAccess(state: State): readonly Reason[] {
   return [{ reason: 'CertificateUnfit', message }];
 }
 
-/** Why members that are there answer nobody: it is asked for once none has answered. */
-export function refuseGateway(state: State): readonly Reason[] {
-  const { serverSecret = '' } = state.legacy?.tls ?? {};
-  const { 'server.crt': certificate, 'server-ca.crt': ca = '' } = dataIn(state, serverSecret) ?? {};
-  const why = certificate && unfitToAskItself({ certificate, ca });
-  if (!why) return [];
-  const message =
-    `No member answers: Secret ${state.takeover.namespace}/${serverSecret} ` +
-    `${why.replace('ca.crt', 'server-ca.crt')}. Members are asked over HTTP, and pass that on to ` +
-    'themselves as a client that shows their own certificate. Have an authority that clients ' +
-    'trust, and that is in server-ca.crt, sign server.crt anew, for the same names, for servers ' +
-    'and clients. Members take it up within two minutes; none has to start anew.';
-  return [{ reason: 'GatewayClosed', message }];
+/** More than a takeover takes. */
+const DAY_MS = 86_400_000;
+
+/** Amid it nobody could be asked any more, and nobody could end the alarm. */
+function endSoon(state: State): readonly Reason[] {
+  const { takeover, legacy, nowMs } = state;
+  const { operatorSecret = '', serverSecret = '' } = legacy?.tls ?? {};
+  const all = [
+    [operatorSecret, OF_OPERATOR.certificate],
+    [operatorSecret, OF_OPERATOR.authority],
+    [serverSecret, 'server.crt'],
+  ] as const;
+  return all.flatMap(([name, entry]) => {
+    const certificate = dataIn(state, name)?.[entry] ?? '';
+    const isSoon = hasExpired(certificate, nowMs + DAY_MS) && !hasExpired(certificate, nowMs);
+    if (!isSoon) return [];
+    const message =
+      `${entry} of Secret ${takeover.namespace}/${name} expires within a day: then nobody could ` +
+      'be asked with it, nor let writers go on. Have it signed anew first.';
+    return [{ reason: 'CertificateUnfit', message }];
+  });
 }
 
 function lackOf(state: State, name: string, keys: readonly string[]): readonly Reason[] {
@@ -64,7 +73,13 @@ function lackOf(state: State, name: string, keys: readonly string[]): readonly R
     const message = `There is no ${which}, by which clients and members know each other. Make it.`;
     return [{ reason: 'SecretMissing', message }];
   }
-  const absent = keys.filter((key) => (secret.data[key] ?? '') === '');
+  const absent = keys.flatMap((key) => {
+    const { [key]: text = '' } = secret.data;
+    if (text === '') return key;
+    return key.endsWith('ca.crt') && certificatesIn(text).length === 0
+      ? `certificate in ${key}`
+      : [];
+  });
   if (absent.length === 0) return [];
   const message = `${which} has no ${absent.join(' and no ')}. Put that into it.`;
   return [{ reason: 'SecretMissing', message }];

@@ -2,7 +2,7 @@
 // key, and an authority in its `ca.crt` signed it; whether clients can ask with one; and whether a
 // server can ask itself with its own. Pure.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { type CertificateFiles, certificatesIn } from './secret-data.ts';
+import { type CertificateFiles, certificatesIn, endsAtMs } from './secret-data.ts';
 
 /** The reason why not; undefined when they can. */
 export function unfit(
@@ -12,7 +12,7 @@ export function unfit(
 ): string | undefined {
   return readable(certificate, (parsed) => {
     if (parsed.checkHost(host) === undefined) return `has a certificate that is not for ${host}`;
-    if (hasExpired(parsed, nowMs)) return 'has a certificate that has expired';
+    if (isOver(parsed, nowMs)) return 'has a certificate that has expired';
     if (!isSignedIn(certificate, ca)) return 'has a certificate that nobody in its ca.crt signed';
     return keyUnfit(parsed, key);
   });
@@ -24,7 +24,7 @@ export const unfitToAsk = (
   nowMs: number,
 ): string | undefined =>
   readable(certificate, (parsed) =>
-    hasExpired(parsed, nowMs) ? 'has a certificate that has expired' : keyUnfit(parsed, key),
+    isOver(parsed, nowMs) ? 'has a certificate that has expired' : keyUnfit(parsed, key),
   );
 
 /** For clients, and for all: the numbers of extended key usages. */
@@ -47,13 +47,33 @@ export const unfitToAskItself = ({
     return undefined;
   });
 
-const hasExpired = ({ validToDate }: X509Certificate, nowMs: number): boolean =>
+/** False for one that cannot be read. */
+export const hasExpired = (certificate: string, nowMs: number): boolean =>
+  endsAtMs(certificate) < nowMs;
+
+/** Some in `ca` signed it, and each of these has expired. */
+export function authorityExpired(
+  { certificate, ca }: Omit<CertificateFiles, 'key'>,
+  nowMs: number,
+): boolean {
+  const lasting = certificatesIn(ca).filter((one) => !hasExpired(one, nowMs));
+  const isSigned = (by: string): boolean =>
+    readable(certificate, () => (isSignedIn(certificate, by) ? undefined : 'is not')) === undefined;
+  return isSigned(ca) && !isSigned(lasting.join(''));
+}
+
+const isOver = ({ validToDate }: X509Certificate, nowMs: number): boolean =>
   validToDate.getTime() < nowMs;
 
-const keyUnfit = (parsed: X509Certificate, key: string): string | undefined =>
-  parsed.checkPrivateKey(createPrivateKey(key))
+/** In PKCS#8, and as OpenSSL wrote keys before. */
+const ENCRYPTED = /^(?:-----BEGIN ENCRYPTED PRIVATE KEY-----|Proc-Type: 4,ENCRYPTED)/m;
+
+function keyUnfit(parsed: X509Certificate, key: string): string | undefined {
+  if (ENCRYPTED.test(key)) return 'has a key that is encrypted, and nobody has its passphrase';
+  return parsed.checkPrivateKey(createPrivateKey(key))
     ? undefined
     : 'has a key that does not belong to its certificate';
+}
 
 function readable(
   certificate: string,

@@ -7,6 +7,8 @@ import type { Manifest } from '../../../shared/kube/objects.ts';
 import { type Identity, issue, makeAuthority } from '../../../shared/x509.ts';
 
 const HOUR_MS = 3_600_000;
+/** None is taken over with one that ends within a day. */
+const LASTS_MS = 48 * HOUR_MS;
 const SECRETS = { server: 'etcd-server-tls', operator: 'etcd-client-tls', given: 'new-tls' };
 
 export interface ClientTls {
@@ -37,7 +39,7 @@ export class LegacyTls {
   constructor(namespace: string, ips: readonly string[]) {
     this.#namespace = namespace;
     const nowMs = Date.now();
-    const validity = { fromMs: nowMs - HOUR_MS, toMs: nowMs + HOUR_MS };
+    const validity = { fromMs: nowMs - HOUR_MS, toMs: nowMs + LASTS_MS };
     this.#authority = makeAuthority('etcd', validity);
     const sign = (...hosts: readonly string[]) => issue(this.#authority, { hosts }, validity);
     const client = `old-client.${namespace}.svc`;

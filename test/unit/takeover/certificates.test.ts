@@ -9,6 +9,7 @@ import {
   forServers,
   HOSTS,
   into,
+  OF_SERVER,
   putGiven,
   putOperator,
   putSecret,
@@ -34,7 +35,6 @@ import {
 
 const PAST = { fromMs: NOW_MS - 2_000, toMs: NOW_MS - 1_000 };
 const BOTH = `${clients.certPem}${servers.certPem}`;
-const OF_SERVER = { hosts: ['*.old.shop.svc', 'old-client.shop.svc', 'localhost'] };
 
 beforeEach(() => {
   beginWithTls();
@@ -217,6 +217,7 @@ test.each([
 
 test('members answer nobody, and it is not their certificate', async () => {
   putServer(issue(clients, OF_SERVER, validity));
+  putOperator(BOTH);
   silence();
   expect(await refusals()).toEqual(['NoQuorum']);
 });
