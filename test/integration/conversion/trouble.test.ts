@@ -3,6 +3,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
+import type { Socket } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { answerReview, type ReviewAnswer } from '../../../functions/conversion/review.ts';
@@ -24,6 +25,8 @@ const name = { name: 'kept' };
 const path = `/apis/ballast.dev/v1beta1/storagemigrations/${name.name}`;
 let rig: ConversionRig;
 let impostor: Server | undefined;
+/** Its connections, also without a word of TLS yet, for which Node waits two minutes. */
+const sockets = new Set<Socket>();
 
 beforeAll(async () => {
   rig = await ConversionRig.start(sharedPlane());
@@ -46,8 +49,9 @@ async function leave(): Promise<void> {
   if (impostor === undefined) return;
   const closed = once(impostor, 'close');
   impostor.close();
-  impostor.closeAllConnections();
+  for (const socket of sockets) socket.destroy();
   await closed;
+  sockets.clear();
   impostor = undefined;
 }
 
@@ -94,6 +98,7 @@ async function standIn(answer: Answer, authority?: Identity, validity = NOW): Pr
   impostor = createServer({ cert: own.certPem, key: own.keyPem }, (request, response) => {
     void respond(answer, request, response);
   });
+  impostor.on('connection', (socket: Socket) => sockets.add(socket));
   impostor.listen(rig.tlsPort, 'localhost');
   await once(impostor, 'listening');
 }
