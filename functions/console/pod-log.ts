@@ -7,6 +7,7 @@ import { cut } from '../../shared/cut.ts';
 import type { ObjectMessage } from '../../shared/feed/messages.ts';
 import type { Change } from '../../shared/nats/replica/changes.ts';
 import type { Entry } from '../../shared/nats/replica/entry.ts';
+import { SLICES } from '../../shared/nats/replica/indexes.ts';
 import type { Row } from './answers.ts';
 import { Served } from './served.ts';
 
@@ -47,7 +48,6 @@ export const LIMITS: PodLogLimits = {
 /** Lines that mean nothing any more, until they are swept out. */
 const SLACK = 1_000;
 const TEXT_BYTES_MAX = 260;
-const SLICES = 'endpointslices';
 
 export class PodLog {
   readonly #limits: PodLogLimits;

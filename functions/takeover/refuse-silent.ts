@@ -5,7 +5,8 @@ import type { SecretData } from '../../shared/stateful/certificates/secret-data.
 import {
   authorityExpired,
   hasExpired,
-  unfitToAskItself,
+  isSignedBy,
+  unfitAsClient,
 } from '../../shared/stateful/certificates/unfit.ts';
 import { dataIn } from './refuse-secrets.ts';
 import type { State } from './state.ts';
@@ -36,10 +37,10 @@ export function refuseSilent(state: State): readonly Reason[] {
 
 /** Members read their authority at start alone, and none of them starts anew. */
 function overTime({ server, operator, ofServer, ofOperator, nowMs }: Shown): Reason | undefined {
-  const { 'server.crt': serves, 'server-ca.crt': trusts = '' } = ofServer;
+  const { 'server.crt': serves = '', 'server-ca.crt': trusts = '' } = ofServer;
   const { 'etcd-client.crt': asks = '', 'etcd-client-ca.crt': ours = '' } = ofOperator;
   const ofClients = authorityExpired({ certificate: asks, ca: trusts }, nowMs);
-  const ofServers = serves && authorityExpired({ certificate: serves, ca: ours }, nowMs);
+  const ofServers = authorityExpired({ certificate: serves, ca: ours }, nowMs);
   if (!ofClients && !ofServers) return undefined;
   const where = ofClients ? `server-ca.crt of ${server}` : `etcd-client-ca.crt of ${operator}`;
   const message =
@@ -54,7 +55,7 @@ function closed({ server, ofServer, nowMs }: Shown): Reason | undefined {
   if (certificate === '') return undefined;
   const why = hasExpired(certificate, nowMs)
     ? 'has a certificate that has expired'
-    : unfitToAskItself({ certificate, ca })?.replace('ca.crt', 'server-ca.crt');
+    : unfitAsClient({ certificate, ca }, 'its server-ca.crt');
   if (why === undefined) return undefined;
   const message =
     `No member answers: ${server} ${why}. Members are asked over HTTP, and pass that on to ` +
@@ -66,11 +67,11 @@ function closed({ server, ofServer, nowMs }: Shown): Reason | undefined {
 
 function unknownToMembers({ server, operator, ofServer, ofOperator }: Shown): Reason | undefined {
   const { 'etcd-client.crt': certificate = '' } = ofOperator;
-  const why = unfitToAskItself({ certificate, ca: ofServer['server-ca.crt'] ?? '' });
+  const ca = ofServer['server-ca.crt'] ?? '';
+  const why = unfitAsClient({ certificate, ca }, `server-ca.crt of ${server}`);
   if (why === undefined) return undefined;
   const message =
-    `No member answers: ${operator}, with which members are asked, ` +
-    `${why.replace('its ca.crt', `server-ca.crt of ${server}`)}. Put one into it as ` +
+    `No member answers: ${operator}, with which members are asked, ${why}. Put one into it as ` +
     'etcd-client.crt, with its etcd-client.key, that an authority in server-ca.crt signed, for ' +
     'clients.';
   return { reason: 'CertificateUnfit', message };
@@ -79,8 +80,7 @@ function unknownToMembers({ server, operator, ofServer, ofOperator }: Shown): Re
 function unknownToUs({ server, operator, ofServer, ofOperator }: Shown): Reason | undefined {
   const { 'server.crt': certificate = '' } = ofServer;
   const ca = ofOperator['etcd-client-ca.crt'] ?? '';
-  // Usages are none of this: those who do not do for clients were told of before.
-  if (certificate === '' || unfitToAskItself({ certificate, ca }) === undefined) return undefined;
+  if (certificate === '' || isSignedBy(certificate, ca)) return undefined;
   const message =
     `No member answers: nobody in etcd-client-ca.crt of ${operator} signed server.crt of ` +
     `${server}, so that members are not believed. Put the authority into it that signed that.`;

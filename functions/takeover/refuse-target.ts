@@ -9,7 +9,7 @@ import {
   certificatesIn,
   type SecretData,
 } from '../../shared/stateful/certificates/secret-data.ts';
-import { unfit, unfitToAskItself } from '../../shared/stateful/certificates/unfit.ts';
+import { unfit, unfitAsClient } from '../../shared/stateful/certificates/unfit.ts';
 import { listed } from '../../shared/stateful/decision.ts';
 import { answersOf } from './answers.ts';
 import { clientHostOf, type LegacyEtcd } from './legacy.ts';
@@ -171,7 +171,7 @@ function unknownToItself(
 }
 
 function forServersAlone(which: string, files: CertificateFiles): Reason | undefined {
-  const why = unfitToAskItself(files);
+  const why = unfitAsClient(files);
   if (why === undefined) return undefined;
   const message =
     `${which}, which spec.into.spec.tls.clients names, ${why}, and the new members show it as ` +

@@ -3,8 +3,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { answerCommand, readArguments, UsageError } from '../../shared/arguments.ts';
-import { systemClock } from '../../shared/clock.ts';
-import type { Browser } from './browser.ts';
 
 const DIR = 'docs/pictures';
 const USAGE = `\
@@ -20,7 +18,6 @@ const TABS = [
 ] as const;
 const SCHEMES = ['light', 'dark'] as const;
 const SHOWN_WITHIN_MS = 15_000;
-const LOOK_EVERY_MS = 100;
 
 async function answer(args: readonly string[]): Promise<string> {
   const { values, positionals } = readArguments(args, { help: { type: 'boolean', short: 'h' } });
@@ -32,6 +29,7 @@ async function answer(args: readonly string[]): Promise<string> {
 
 async function takePictures(url: string): Promise<string> {
   const { Browser } = await import('./browser.ts');
+  const { until } = await import('../builders/versioned-kind.ts');
   const dir = resolve(import.meta.dirname, '../..', DIR);
   await mkdir(dir, { recursive: true });
   const browser = await Browser.open();
@@ -39,7 +37,7 @@ async function takePictures(url: string): Promise<string> {
   try {
     for (const [tab, selector] of TABS) {
       await browser.show(`${url}#${tab}`);
-      await untilShown(browser, selector);
+      await until(selector, async () => (await browser.text(selector)) !== '', SHOWN_WITHIN_MS);
       for (const scheme of SCHEMES) {
         const name = `console-${tab}-${scheme}.webp`;
         await writeFile(join(dir, name), await browser.picture(scheme));
@@ -49,14 +47,6 @@ async function takePictures(url: string): Promise<string> {
     return written.join('');
   } finally {
     await browser.close();
-  }
-}
-
-async function untilShown(browser: Browser, selector: string): Promise<void> {
-  const endsAtMs = performance.now() + SHOWN_WITHIN_MS;
-  while ((await browser.text(selector)) === '') {
-    if (performance.now() > endsAtMs) throw new Error(`The page has no ${selector}.`);
-    await systemClock.sleep(LOOK_EVERY_MS);
   }
 }
 

@@ -1,17 +1,9 @@
 // The real Helm, which leaves nothing in the home of whoever runs a test.
-import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { resolvePart } from '../../knative/try/local/parts/resolve.ts';
 import type { Manifest } from '../../shared/kube/objects.ts';
-
-export interface Told {
-  readonly status: number | null;
-  readonly out: string;
-  readonly err: string;
-}
-
-const OUTPUT_BYTES_MAX = 20_000_000;
+import { runProgram, type Told } from './run-program.ts';
 
 export type Helm = (...args: readonly string[]) => Promise<Told>;
 
@@ -25,15 +17,7 @@ export function helmIn(dir: string, kubeconfig = join(dir, 'none')): Helm {
     HOME: dir,
     KUBECONFIG: kubeconfig,
   };
-  return async (...args) => {
-    const helm = await resolvePart('helm');
-    return new Promise((resolve) => {
-      const options = { env, maxBuffer: OUTPUT_BYTES_MAX };
-      const child = execFile(helm, args, options, (_error, out, err) =>
-        resolve({ status: child.exitCode, out, err }),
-      );
-    });
-  };
+  return async (...args) => runProgram(await resolvePart('helm'), args, { env });
 }
 
 export const objectsIn = (text: string): readonly Manifest[] =>

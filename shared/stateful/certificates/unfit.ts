@@ -1,6 +1,6 @@
 // Checks whether servers can show a certificate: it covers the right name, has not expired, has its
-// key, and an authority in its `ca.crt` signed it; whether clients can ask with one; and whether a
-// server can ask itself with its own. Pure.
+// key, and an authority in its `ca.crt` signed it; whether clients can ask with one; and whether
+// servers would take one for a client's. Pure.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { type CertificateFiles, certificatesIn, endsAtMs } from './secret-data.ts';
 
@@ -12,7 +12,7 @@ export function unfit(
 ): string | undefined {
   return readable(certificate, (parsed) => {
     if (parsed.checkHost(host) === undefined) return `has a certificate that is not for ${host}`;
-    if (isOver(parsed, nowMs)) return 'has a certificate that has expired';
+    if (hasExpired(certificate, nowMs)) return 'has a certificate that has expired';
     if (!isSignedIn(certificate, ca)) return 'has a certificate that nobody in its ca.crt signed';
     return keyUnfit(parsed, key);
   });
@@ -24,26 +24,26 @@ export const unfitToAsk = (
   nowMs: number,
 ): string | undefined =>
   readable(certificate, (parsed) =>
-    isOver(parsed, nowMs) ? 'has a certificate that has expired' : keyUnfit(parsed, key),
+    hasExpired(certificate, nowMs) ? 'has a certificate that has expired' : keyUnfit(parsed, key),
   );
 
 /** For clients, and for all: the numbers of extended key usages. */
 const ASKS = ['1.3.6.1.5.5.7.3.2', '2.5.29.37.0'];
 
 /**
- * The reason why servers that trust `ca` would not take it for a client's: etcd's gateway asks its
- * own member with the certificate that it serves with.
+ * The reason why servers that trust `ca`, which is told as `where`, would not take it for a
+ * client's. Members of etcd have to be taken for one as well: their gateway asks themselves.
  */
-export const unfitToAskItself = ({
-  certificate,
-  ca,
-}: Omit<CertificateFiles, 'key'>): string | undefined =>
+export const unfitAsClient = (
+  { certificate, ca }: Omit<CertificateFiles, 'key'>,
+  where = 'its ca.crt',
+): string | undefined =>
   readable(certificate, ({ keyUsage }) => {
     // Absent where it may be used for everything, whatever its type says.
     const usages: readonly string[] | undefined = keyUsage;
     const isForClients = usages?.some((one) => ASKS.includes(one)) ?? true;
     if (!isForClients) return 'has a certificate that is good for servers alone';
-    if (!isSignedIn(certificate, ca)) return 'has a certificate that nobody in its ca.crt signed';
+    if (!isSignedIn(certificate, ca)) return `has a certificate that nobody in ${where} signed`;
     return undefined;
   });
 
@@ -57,13 +57,17 @@ export function authorityExpired(
   nowMs: number,
 ): boolean {
   const lasting = certificatesIn(ca).filter((one) => !hasExpired(one, nowMs));
-  const isSigned = (by: string): boolean =>
-    readable(certificate, () => (isSignedIn(certificate, by) ? undefined : 'is not')) === undefined;
-  return isSigned(ca) && !isSigned(lasting.join(''));
+  return isSignedBy(certificate, ca) && !isSignedBy(certificate, lasting.join(''));
 }
 
-const isOver = ({ validToDate }: X509Certificate, nowMs: number): boolean =>
-  validToDate.getTime() < nowMs;
+/** False for one that cannot be read. */
+export function isSignedBy(certificate: string, ca: string): boolean {
+  try {
+    return isSignedIn(certificate, ca);
+  } catch {
+    return false;
+  }
+}
 
 /** In PKCS#8, and as OpenSSL wrote keys before. */
 const ENCRYPTED = /^(?:-----BEGIN ENCRYPTED PRIVATE KEY-----|Proc-Type: 4,ENCRYPTED)/m;

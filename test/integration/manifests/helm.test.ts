@@ -1,7 +1,7 @@
 // The chart on the real API server with the definitions and webhooks of the real Knative, by the
 // lines of docs/helm.md: installed, upgraded, rolled back, taken away, and over from kustomize.
 // After each of them all that people have made is there, and the same.
-import { execFile, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -10,11 +10,10 @@ import { emitChart } from '../../../knative/tools/build/chart/build.ts';
 import { knativeNames } from '../../../knative/tools/build/function-names.ts';
 import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 import type { PlaneAddress } from '../../../knative/try/local/plane/address.ts';
-import { openKube } from '../../../shared/kube/client.ts';
-import { type Helm, helmIn, type Told } from '../../builders/helm.ts';
+import { type Helm, helmIn } from '../../builders/helm.ts';
+import { runProgram, type Told } from '../../builders/run-program.ts';
 import { sharedPlane } from '../../lanes/shared-plane.ts';
-import { defineKnative } from './knative-definitions.ts';
-import { startWebhooks } from './knative-webhooks.ts';
+import { prepareKnative } from './knative-webhooks.ts';
 
 const REPO = resolve(import.meta.dirname, '../../..');
 const NAMESPACE = 'ballast-system';
@@ -48,11 +47,7 @@ beforeAll(async () => {
   const kinds = (await well(kubectl(['kustomize', 'knative']))).match(/^kind: .*$/gm) ?? [];
   everything = kinds.length;
   definitions = kinds.filter((kind) => kind.endsWith(' CustomResourceDefinition')).length;
-  const { kubeconfigPath } = plane;
-  const kube = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });
-  await defineKnative(kube);
-  await startWebhooks(plane, kube);
-  await kube.close();
+  await prepareKnative(plane);
 }, PREPARE_MS);
 
 afterAll(() => rm(dir, { recursive: true, force: true }));
@@ -86,15 +81,10 @@ async function following(before: string): Promise<string> {
 /** It warns of each object that Helm has left. */
 const NOT_BY_KUBECTL = /^Warning: resource .* is missing the .*last-applied-configuration .*\n/gm;
 
-function kubectl(args: readonly string[], input = ''): Promise<Told> {
+async function kubectl(args: readonly string[], input = ''): Promise<Told> {
   const all = ['--kubeconfig', plane.kubeconfigPath, ...args];
-  return new Promise((done) => {
-    const options = { cwd: REPO, maxBuffer: 10_000_000 };
-    const child = execFile(kubectlPath, all, options, (_error, out, err) =>
-      done({ status: child.exitCode, out, err: err.replaceAll(NOT_BY_KUBECTL, '') }),
-    );
-    child.stdin?.end(input);
-  });
+  const told = await runProgram(kubectlPath, all, { cwd: REPO, input });
+  return { ...told, err: told.err.replaceAll(NOT_BY_KUBECTL, '') };
 }
 
 async function well(running: Promise<Told>): Promise<string> {

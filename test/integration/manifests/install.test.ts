@@ -1,7 +1,7 @@
 // `kubectl apply -k knative`, as it is written in docs/install.md, on the real API server with the
 // definitions and the webhooks of the real Knative: nothing is refused, nothing is warned about, a
 // second time leaves no difference, and taking it away leaves nothing.
-import { execFile, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -9,11 +9,10 @@ import { parseAllDocuments } from 'yaml';
 import { knativeNames } from '../../../knative/tools/build/function-names.ts';
 import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 import type { PlaneAddress } from '../../../knative/try/local/plane/address.ts';
-import { openKube } from '../../../shared/kube/client.ts';
 import type { Manifest } from '../../../shared/kube/objects.ts';
+import { runProgram, type Told } from '../../builders/run-program.ts';
 import { sharedPlane } from '../../lanes/shared-plane.ts';
-import { defineKnative } from './knative-definitions.ts';
-import { startWebhooks } from './knative-webhooks.ts';
+import { prepareKnative } from './knative-webhooks.ts';
 
 const REPO = fileURLToPath(new URL('../../..', import.meta.url));
 /** Reading the modules for the first time downloads them. */
@@ -31,23 +30,11 @@ const RESTRICTED = {
 let plane: PlaneAddress;
 let kubectl: string;
 
-interface Told {
-  readonly status: number | null;
-  readonly out: string;
-  readonly err: string;
-}
-
-/** Not spawnSync: the webhooks beside it write their logs to this process. */
-function run(args: readonly string[], input = ''): Promise<Told> {
+async function run(args: readonly string[], input = ''): Promise<Told> {
   const all = ['--kubeconfig', plane.kubeconfigPath, ...args];
-  return new Promise((resolve) => {
-    const options = { cwd: REPO, maxBuffer: 10_000_000 };
-    const child = execFile(kubectl, all, options, (_error, out, stderr) => {
-      // kubectl shows the whole patch with a refusal.
-      resolve({ status: child.exitCode, out, err: stderr.replaceAll(/^\{.*$/gm, '') });
-    });
-    child.stdin?.end(input);
-  });
+  const told = await runProgram(kubectl, all, { cwd: REPO, input });
+  // kubectl shows the whole patch with a refusal.
+  return { ...told, err: told.err.replaceAll(/^\{.*$/gm, '') };
 }
 
 async function well(running: Promise<Told>): Promise<Told> {
@@ -68,11 +55,7 @@ const list = (items: readonly object[]): string =>
 beforeAll(async () => {
   kubectl = await resolvePart('kubectl');
   plane = sharedPlane();
-  const { kubeconfigPath } = plane;
-  const kube = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });
-  await defineKnative(kube);
-  await startWebhooks(plane, kube);
-  await kube.close();
+  await prepareKnative(plane);
 }, PREPARE_MS);
 
 /** For fifty objects that are there kubectl takes seconds of CPU; others use the machine, too. */

@@ -10,10 +10,11 @@ import { partsSettings } from '../../../knative/try/local/parts/settings.ts';
 import type { PlaneAddress } from '../../../knative/try/local/plane/address.ts';
 import type { PartSpec } from '../../../knative/try/local/process/part.ts';
 import { freePort } from '../../../knative/try/local/process/ports.ts';
-import type { KubeClient } from '../../../shared/kube/client.ts';
+import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
 import type { Manifest } from '../../../shared/kube/objects.ts';
 import { Authority } from '../../../knative/try/local/plane/authority.ts';
 import { startOwnPart } from '../../lanes/own-part.ts';
+import { defineKnative } from './knative-definitions.ts';
 
 interface Webhook {
   readonly part: PartName;
@@ -42,8 +43,17 @@ const WEBHOOKS: readonly Webhook[] = [
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
+/** The definitions, and webhooks that the API server asks and that answer. */
+export async function prepareKnative(plane: PlaneAddress): Promise<void> {
+  const { kubeconfigPath } = plane;
+  const kube = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });
+  await defineKnative(kube);
+  await startWebhooks(plane, kube);
+  await kube.close();
+}
+
 /** Resolves when each answers, and the API server asks them. */
-export async function startWebhooks(plane: PlaneAddress, kube: KubeClient): Promise<void> {
+async function startWebhooks(plane: PlaneAddress, kube: KubeClient): Promise<void> {
   const ca = new Authority('webhooks');
   const config = await moduleConfig(partsSettings());
   const namespaces = WEBHOOKS.map(({ namespace }) => namespace);

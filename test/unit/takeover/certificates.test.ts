@@ -5,11 +5,13 @@ import { SECRETS } from '../../../shared/stateful/parts.ts';
 import { issue } from '../../../shared/x509.ts';
 import {
   beginWithTls,
+  BOTH,
   clients,
   forServers,
   HOSTS,
   into,
   OF_SERVER,
+  PAST,
   putGiven,
   putOperator,
   putSecret,
@@ -23,7 +25,6 @@ import {
   begin,
   forbid,
   namespace,
-  NOW_MS,
   plan,
   PODS_OF_OLD,
   putTakeover,
@@ -32,9 +33,6 @@ import {
   statusOf,
   world,
 } from './world.ts';
-
-const PAST = { fromMs: NOW_MS - 2_000, toMs: NOW_MS - 1_000 };
-const BOTH = `${clients.certPem}${servers.certPem}`;
 
 beforeEach(() => {
   beginWithTls();

@@ -6,9 +6,11 @@ import { PODS } from '../../../shared/stateful/parts.ts';
 import { issue, makeAuthority } from '../../../shared/x509.ts';
 import {
   beginWithTls,
+  BOTH,
   clients,
   forServers,
   OF_SERVER,
+  PAST,
   putOperator,
   putSecret,
   putServer,
@@ -18,9 +20,7 @@ import {
 import { answer, namespace, NOW_MS, PODS_OF_OLD, refusal, refusals, world } from './world.ts';
 
 const MINUTE_MS = 60_000;
-const PAST = { fromMs: NOW_MS - 2_000, toMs: NOW_MS - 1_000 };
 const SOON = { fromMs: NOW_MS - 2_000, toMs: NOW_MS + 10 * MINUTE_MS };
-const BOTH = `${clients.certPem}${servers.certPem}`;
 const soon = makeAuthority('soon', SOON);
 const aged = makeAuthority('aged', PAST);
 

@@ -7,6 +7,9 @@ import { begin, namespace, NOW_MS, world } from './world.ts';
 export const validity: Validity = { fromMs: NOW_MS - 1_000, toMs: NOW_MS + 2 * 86_400_000 };
 export const clients = makeAuthority('clients', validity);
 export const servers = makeAuthority('servers', validity);
+export const PAST: Validity = { fromMs: NOW_MS - 2_000, toMs: NOW_MS - 1_000 };
+/** Both authorities. */
+export const BOTH = `${clients.certPem}${servers.certPem}`;
 export const HOSTS = ['old-client.shop.svc', 'new.shop.svc', '*.new-headless.shop.svc'];
 /** Names in the certificate of the old members. */
 export const OF_SERVER = { hosts: ['*.old.shop.svc', 'old-client.shop.svc', 'localhost'] };
