@@ -9,6 +9,7 @@ import {
   connect,
   headers,
 } from 'nats';
+import { systemClock } from '../../shared/clock.ts';
 import { Digest, fingerprint } from '../../shared/feed/digest.ts';
 import {
   type Marker,
@@ -33,6 +34,7 @@ import { configOf } from '../../shared/nats/stream-config.ts';
 import { ANSWER_WITHIN, loginOf } from './nats-login.ts';
 
 const TOMBSTONE_TTL = '600s';
+const API_PAUSE_MS = 100;
 
 export interface Held {
   readonly sequence: number;
@@ -227,10 +229,18 @@ export class FeedWriter {
     return `${storedPrefix(this.feed)}.${subject}`;
   }
 
+  /** Servers that are about to elect a leader refuse for the moment (503). */
   async #api(subject: string, body: object): Promise<void> {
-    const reply = await this.#request(`$JS.API.${subject}`, JSON.stringify(body));
-    const { error } = reply.json<{ error?: { description: string } }>();
-    if (error !== undefined) throw new Error(`${subject}: ${error.description}`);
+    const endsAtMs = systemClock.nowMs() + ANSWER_WITHIN.timeout;
+    for (;;) {
+      const reply = await this.#request(`$JS.API.${subject}`, JSON.stringify(body));
+      const { error } = reply.json<{ error?: { code: number; description: string } }>();
+      if (error === undefined) return;
+      if (error.code !== 503 || systemClock.nowMs() > endsAtMs) {
+        throw new Error(`${subject}: ${error.description}`);
+      }
+      await systemClock.sleep(API_PAUSE_MS);
+    }
   }
 
   /**

@@ -51,12 +51,8 @@ test('deleted, it comes back with what the servers have', settings, async () => 
   const uid = (await place.kube.get(SECRETS, SYSTEM))?.metadata.uid ?? '';
   await place.kube.delete(SECRETS, SYSTEM, { uid });
   skippedMs += FRESH_MS;
-  await place.wakeUntil(
-    ours,
-    cluster,
-    'it to come back',
-    async () => 'password' in (await system()),
-  );
+  const isBack = async () => 'password' in (await system());
+  await place.wakeUntil(ours, cluster, 'it to come back', isBack);
   expect(await system()).toEqual(before);
   await place.wakeUntilReady(ours, cluster);
   expect(await digests()).toEqual(ran);
@@ -249,6 +245,10 @@ test(
     const addresses = await place.addresses(cluster);
     await Promise.all(SERVERS.map((server) => place.hold(cluster, server)));
     await using stack = new AsyncDisposableStack();
+    // Otherwise a failure here would be one of the next test as well.
+    stack.defer(() => {
+      for (const server of SERVERS) place.release(cluster, server);
+    });
     const [plain, , stranger] = addresses.map((one) => one.replace(/:.*/, ''));
     const name = { certificateFor: SERVICE };
     const listeners = [
@@ -258,14 +258,14 @@ test(
     // A process that starts now remembers nothing, and the status says nothing of this spec yet.
     const other = await place.startFunction({ clock: later });
     await place.edit(cluster, { unreplicatedStreams: 'Wait' });
-    for (let round = 0; round < 2; round += 1) {
-      await Promise.all([place.tick(ours), place.tick(other)]);
-    }
-    const heard = listeners.map((one) => one.heard());
-    expect(listeners.every((one) => one.connections() > 0)).toBe(true);
-    expect(heard.join('')).not.toMatch(/CONNECT|pass/);
+    const tickBoth = () => Promise.all([place.tick(ours), place.tick(other)]);
+    await tickBoth();
+    await until('both to be asked', async () => {
+      await tickBoth();
+      return listeners.every((one) => one.connections() > 0);
+    });
+    expect(listeners.map((one) => one.heard()).join('')).not.toMatch(/CONNECT|pass/);
     await stack.disposeAsync();
-    for (const server of SERVERS) place.release(cluster, server);
     await place.wakeUntilReady(ours, cluster);
     await place.edit(cluster, { tls: null });
     await place.wakeUntilReady(ours, cluster);
