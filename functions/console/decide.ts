@@ -8,6 +8,7 @@ import { sweptKey } from '../../shared/kube/sweep-lease.ts';
 import { fieldOf, textAt } from './field-of.ts';
 import type { Problem, Severity } from './answers.ts';
 import { type Expected, SEVERITIES } from './kinds.ts';
+import { aboutLetters } from './letters.ts';
 import type { KindObservation, Observation } from './observe.ts';
 
 /** A new object has this long until somebody must have looked at it. */
@@ -16,8 +17,12 @@ const TEXT_BYTES_MAX = 1_000;
 
 /** The worst first, and of these the eldest. */
 export function decide(observation: Observation): readonly Problem[] {
-  const { nowMs, kinds } = observation;
-  const all = [...aboutReplica(observation), ...kinds.flatMap((one) => aboutKind(one, nowMs))];
+  const { nowMs, kinds, letters } = observation;
+  const all = [
+    ...aboutReplica(observation),
+    ...kinds.flatMap((one) => aboutKind(one, nowMs)),
+    ...aboutLetters(letters, nowMs),
+  ];
   return all.toSorted(
     (a, b) =>
       SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity) ||

@@ -1,7 +1,8 @@
-// Reads all objects of our kinds, and the Leases that say whether somebody looks at them. A kind
-// that cannot be read hides no other. Bounded: of each kind one page.
+// Reads all objects of our kinds, the Leases that say whether somebody looks at them, and Events
+// about what was not delivered. A kind that cannot be read hides no other. Bounded: one page each.
 import { isKubeError } from '../../shared/kube/errors.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
+import { EVENTS, NOT_DELIVERED } from '../../shared/kube/not-delivered.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
 import { LEASES, readSweepLease, type SweepLeaseState } from '../../shared/kube/sweep-lease.ts';
 import type { ReplicaState } from '../../shared/nats/replica/state.ts';
@@ -9,6 +10,9 @@ import { SHOWN_KINDS, type ShownKind } from './kinds.ts';
 
 /** More than anybody reads; the answer says that there are others. */
 const OBJECTS_MAX = 500;
+/** `dead-letters` writes ten a minute at most, and each lasts for an hour. */
+const LETTERS_MAX = 100;
+const LETTERS = `reason=${NOT_DELIVERED},regarding.kind=Broker`;
 
 export interface KindObservation {
   readonly shown: ShownKind;
@@ -21,9 +25,16 @@ export interface KindObservation {
   readonly failure?: string;
 }
 
+/** Events on the broker, one for each cause for which something was not delivered. */
+export interface LettersObservation {
+  readonly events: readonly KubeObject[];
+  readonly failure?: string;
+}
+
 export interface Observation {
   readonly nowMs: number;
   readonly kinds: readonly KindObservation[];
+  readonly letters: LettersObservation;
   /** The copy of the feed that this instance has. */
   readonly replica: ReplicaState;
 }
@@ -37,6 +48,20 @@ export async function observeKinds(
   signal: AbortSignal,
 ): Promise<readonly KindObservation[]> {
   return Promise.all(SHOWN_KINDS.map((shown) => observeKind(kube, shown, namespace, signal)));
+}
+
+/** `namespace` is that of the broker: Events of other namespaces are not ours to read. */
+export async function observeLetters(
+  kube: Kube,
+  namespace: string,
+  signal: AbortSignal,
+): Promise<LettersObservation> {
+  const options = { namespace, fieldSelector: LETTERS, limit: LETTERS_MAX, signal };
+  try {
+    return { events: (await kube.list(EVENTS, options)).items };
+  } catch (error) {
+    return { events: [], failure: textOf(error) };
+  }
 }
 
 async function observeKind(
@@ -56,6 +81,8 @@ async function observeKind(
   } catch (error) {
     // The kind is not installed.
     if (isKubeError(error, 'KUBE_NOT_FOUND')) return none;
-    return { ...none, failure: error instanceof Error ? error.message : String(error) };
+    return { ...none, failure: textOf(error) };
   }
 }
+
+const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -2,7 +2,7 @@
 // server one look. Nobody looks, nothing is read.
 import type { Clock } from '../../shared/clock.ts';
 import type { ReplicaState } from '../../shared/nats/replica/state.ts';
-import { observeKinds, type Kube } from './observe.ts';
+import { observeKinds, observeLetters, type Kube } from './observe.ts';
 import type { ShownState } from './answers.ts';
 import { shownState } from './shown.ts';
 
@@ -42,9 +42,13 @@ export class StateReader {
 
   async #look(): Promise<ShownState> {
     const { kube, namespace, clock, replica } = this.#looks;
-    const kinds = await observeKinds(kube, namespace, AbortSignal.timeout(LOOK_MS));
+    const signal = AbortSignal.timeout(LOOK_MS);
+    const [kinds, letters] = await Promise.all([
+      observeKinds(kube, namespace, signal),
+      observeLetters(kube, namespace, signal),
+    ]);
     const nowMs = clock.nowMs();
-    const state = shownState({ nowMs, kinds, replica: replica.state });
+    const state = shownState({ nowMs, kinds, letters, replica: replica.state });
     this.#last = state;
     this.#atMs = nowMs;
     return state;

@@ -1,9 +1,10 @@
-// Decides the Kubernetes Event for a dead letter: on the object that it names, or on the broker if
-// it names none. Letters of one cause about one object have one Event name, so the API server holds
-// a single Event for them, with a count. Pure.
+// Decides the Kubernetes Events for a dead letter: on the object that it names, and on the broker.
+// Letters of one cause about one object have one Event name, so the API server holds a single Event
+// for them, with a count; so have letters of one cause on the broker. Pure.
 import { createHash } from 'node:crypto';
 import { cut, quoted } from '../../shared/cut.ts';
 import { errorTable } from '../../shared/errors.ts';
+import { NOT_DELIVERED } from '../../shared/kube/not-delivered.ts';
 import type { Manifest } from '../../shared/kube/objects.ts';
 import { microTime } from '../../shared/kube/timestamp.ts';
 import type { Letter, Subject } from './letter.ts';
@@ -39,8 +40,8 @@ export function eventAbout(letter: Letter, reporter: Reporter): Manifest | undef
 }
 
 /**
- * The Event on the broker, for letters that name no object, prove no knowledge of it, or whose
- * object cannot have an Event. It holds no text of the answer: nobody knows who wrote that.
+ * The Event on the broker, by which `console` tells of letters without a right to read the Events
+ * of all namespaces. It holds no text of the answer: nobody knows who wrote that.
  */
 export function eventOnBroker(
   letter: Letter,
@@ -83,7 +84,7 @@ function eventOn(on: Subject, cause: Cause, reporter: Reporter, note: string): M
     metadata: { name: `dead-letter.${seriesOf(on, cause)}`, namespace },
     eventTime: microTime(reporter.nowMs),
     type: 'Warning',
-    reason: 'EventNotDelivered',
+    reason: NOT_DELIVERED,
     action: 'Deliver',
     reportingController: 'ballast.dev/dead-letters',
     reportingInstance: reporter.instance.slice(0, INSTANCE_CHARS_MAX),

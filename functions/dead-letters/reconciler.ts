@@ -1,4 +1,5 @@
-// Handles a dead letter: counts it, logs it, and writes an Event where a person looks.
+// Handles a dead letter: counts it, logs it, and writes Events where people look: one on the object
+// that it was about, for its owner, and one on the broker, for whoever keeps Ballast.
 import { type ErrorCode, Failure } from '../../shared/errors.ts';
 import type { Context, IncomingEvent } from '../../shared/function/define.ts';
 import type { Manifest } from '../../shared/kube/objects.ts';
@@ -24,25 +25,20 @@ export async function recordLetter(event: IncomingEvent, context: Context<Deps>)
   const reporter = { instance: deps.instance, nowMs: deps.clock.nowMs() };
   const own = eventAbout(letter, reporter);
   if (own !== undefined && deps.mayWriteOnObject(own.metadata.name)) {
-    if (await wrote(own, context)) return;
+    await writeOnObject(own, context);
   }
   const onBroker = eventOnBroker(letter, deps.place, reporter);
   const isAllowed = deps.mayWriteOnBroker(onBroker.metadata.name);
   await write(isAllowed ? onBroker : eventOfMany(deps.place, reporter), context);
 }
 
-/**
- * False when no Event can be written: the namespace is gone or terminating, or the names are made
- * up.
- */
-async function wrote(event: Manifest, context: Context<Deps>): Promise<boolean> {
+/** Where the namespace is gone or terminating, or the names are made up, nothing can be written. */
+async function writeOnObject(event: Manifest, context: Context<Deps>): Promise<void> {
   try {
     await write(event, context);
-    return true;
   } catch (error) {
     if (!(error instanceof Failure) || !NO_PLACE.has(error.code)) throw error;
     context.log.info({ err: error }, 'no Event can be written about this object');
-    return false;
   }
 }
 

@@ -2,10 +2,10 @@
 // was read, so two instances at once lose no count.
 import { isKubeError } from '../../shared/kube/errors.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
-import type { KubeObject, Manifest, ResourceRef } from '../../shared/kube/objects.ts';
+import { EVENTS } from '../../shared/kube/not-delivered.ts';
+import type { KubeObject, Manifest } from '../../shared/kube/objects.ts';
 import { microTime } from '../../shared/kube/timestamp.ts';
 
-const EVENTS: ResourceRef = { group: 'events.k8s.io', version: 'v1', resource: 'events' };
 /** A conflict means that another writer made progress. */
 const ROUNDS_MAX = 8;
 

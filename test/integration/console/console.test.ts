@@ -6,6 +6,7 @@ import { ServiceAccounts } from '../../../knative/try/local/cluster/service-acco
 import { NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
 import { type RunningFunction, startFunction } from '../../../shared/function/start.ts';
 import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
+import { EVENTS, NOT_DELIVERED } from '../../../shared/kube/not-delivered.ts';
 import { LEASES } from '../../../shared/kube/sweep-lease.ts';
 import { Browser } from '../../browser/browser.ts';
 import { FeedWriter } from '../../builders/feed-writer.ts';
@@ -243,6 +244,27 @@ test('what nobody looks at is unknown, and fine again once somebody does', async
   const target = { namespace: 'default', name: 'main', subresource: 'status' };
   await kube.patch(NATS_CLUSTERS, target, { type: 'merge', body });
   await expect.poll(() => browser.text('#objects')).toMatch(/fine default\/main/);
+});
+
+test('what no function took is told, as the Events on the Broker have it', async () => {
+  await kube.create(EVENTS, {
+    apiVersion: 'events.k8s.io/v1',
+    kind: 'Event',
+    metadata: { namespace: 'ballast-system', name: 'dead-letter.1' },
+    eventTime: new Date().toISOString().replace('Z', '000Z'),
+    type: 'Warning',
+    reason: NOT_DELIVERED,
+    reportingInstance: 'test',
+    action: 'Deliver',
+    reportingController: 'ballast.dev/dead-letters',
+    regarding: { kind: 'Broker', namespace: 'ballast-system', name: 'ballast' },
+    note: `The function metadata did not take ${EVIL}.`,
+  });
+  const told = `Broker ballast-system/ballast ${NOT_DELIVERED}`;
+  await expect.poll(() => browser.text('#problems')).toContain(told);
+  const says = `Once: The function metadata did not take ${EVIL}.`;
+  expect(await browser.text('#problems')).toContain(says);
+  expect(browser.complaints).toEqual([]);
 });
 
 test('a cut is told, nothing is called fine meanwhile, and it goes on by itself', async () => {

@@ -8,6 +8,7 @@ import { brokerPart } from '../../../knative/try/local/delivery/part.ts';
 import { keyOf } from '../../../knative/try/local/manifests/wiring.ts';
 import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 import { freePort } from '../../../knative/try/local/process/ports.ts';
+import { EVENTS } from '../../../shared/kube/not-delivered.ts';
 import type { KubeObject, Manifest, ResourceRef } from '../../../shared/kube/objects.ts';
 import { startAdapter } from '../../contract/delivery/support/adapter.ts';
 import { ScriptedSink } from '../../contract/delivery/support/scripted-sink.ts';
@@ -16,7 +17,6 @@ import { Installed } from './installed.ts';
 
 const WAIT = { timeout: 20_000, interval: 100 };
 const NAMESPACES: ResourceRef = { group: '', version: 'v1', resource: 'namespaces' };
-const EVENTS: ResourceRef = { group: 'events.k8s.io', version: 'v1', resource: 'events' };
 const BROKEN = {
   code: 'KUBE_FORBIDDEN',
   detail: 'list pods was refused: somebody has to allow it.',
@@ -125,6 +125,11 @@ test('who looks at the object sees which function did not take what, and why', a
   // One, and the retries of the broker's manifest.
   expect(tries).toHaveLength(7);
   expect(await counted()).toMatch(/\{function="metadata",code="503"\} [1-9]/);
+  // The keeper of Ballast sees it without a right to read the Events of all namespaces.
+  await expect
+    .poll(onBroker, WAIT)
+    .toMatch(/metadata did not take .* about a Deployment.*FORBIDDEN/);
+  expect(await onBroker()).not.toContain('list pods was refused');
 });
 
 test('the same again is one Event that counts on, whoever writes it', async () => {

@@ -9,6 +9,7 @@ import type { ReplicaState } from '../../../shared/nats/replica/state.ts';
 
 const NOW = Date.parse('2026-11-26T12:00:00Z');
 const ago = (seconds: number): string => new Date(NOW - seconds * 1_000).toISOString();
+const letters = { events: [] };
 const CURRENT: ReplicaState = { phase: 'current', version: 7 };
 
 const said = (type: string, status: string, reason = 'Said') => ({
@@ -44,7 +45,7 @@ function observed(kind: string, objects: readonly KubeObject[], renewedAgo = 10,
 }
 
 const told = (one: KindObservation, replica = CURRENT): readonly string[] =>
-  decide({ nowMs: NOW, kinds: [one], replica }).map(
+  decide({ nowMs: NOW, kinds: [one], letters, replica }).map(
     ({ severity, name = '-', reason }) => `${severity} ${name} ${reason}`,
   );
 
@@ -152,7 +153,7 @@ test('where nobody has promised backups, a schedule is to be made', () => {
   const promised = object([READY, QUORATE, said('BackupReady', 'Unknown', 'NoSchedule')]);
   const late = object([READY, QUORATE, said('BackupReady', 'False', 'TooOld')]);
   const kinds = [observed('EtcdCluster', [promised, late])];
-  const advice = decide({ nowMs: NOW, kinds, replica: CURRENT }).map(({ next }) => next);
+  const advice = decide({ nowMs: NOW, kinds, letters, replica: CURRENT }).map(({ next }) => next);
   expect(advice).toEqual([
     expect.stringMatching(/^Look at the EtcdBackupSchedule of it/),
     expect.stringMatching(/^Make an EtcdBackupSchedule of it/),
@@ -185,7 +186,7 @@ test('what cannot be read is no good news, and hides nothing else', () => {
   const failed = { ...observed('NatsCluster', []), failure: 'The API server does not answer.' };
   const lost = observed('EtcdCluster', [object([READY, said('Quorate', 'False')])]);
   const kinds = [failed, lost];
-  const all = decide({ nowMs: NOW, kinds, replica: { phase: 'wrong', version: 1 } });
+  const all = decide({ nowMs: NOW, kinds, letters, replica: { phase: 'wrong', version: 1 } });
   expect(all.map(({ severity, kind, reason }) => [severity, kind, reason])).toEqual([
     ['critical', 'EtcdCluster', 'Quorate: Said'],
     ['warning', 'MetadataFeed', 'NotCurrent'],
