@@ -37,10 +37,13 @@ export class Browser {
   /** Exceptions of the page, refusals of its policy, and what it logged. */
   readonly complaints: string[] = [];
 
-  static async open(): Promise<Browser> {
+  /** `hosts` are names that it takes for addresses, such as those of Services. */
+  static async open(hosts: Readonly<Record<string, string>> = {}): Promise<Browser> {
     const { binary, libraries } = await chromiumFiles();
     const profile = await mkdtemp(join(tmpdir(), 'ballast-chromium-'));
-    const child = spawn(binary, [...FLAGS, `--user-data-dir=${profile}`, 'about:blank'], {
+    const rules = Object.entries(hosts).map(([name, address]) => `MAP ${name} ${address}`);
+    const own = [`--host-resolver-rules=${rules.join(',')}`, `--user-data-dir=${profile}`];
+    const child = spawn(binary, [...FLAGS, ...own, 'about:blank'], {
       env: { ...process.env, LD_LIBRARY_PATH: libraries, HOME: profile },
       stdio: ['ignore', 'ignore', 'pipe'],
     });

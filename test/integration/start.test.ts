@@ -11,6 +11,7 @@ import { isPortTaken } from '../../knative/try/local/process/ports.ts';
 import { pidsWithEnvironment } from '../../knative/try/local/process/proc.ts';
 import { openKube } from '../../shared/kube/client.ts';
 import { CRDS } from '../../shared/kube/crds.ts';
+import { Browser } from '../browser/browser.ts';
 
 const ROOT = new URL('../..', import.meta.url);
 /** On two cores that other tests share; alone it takes five seconds. */
@@ -136,6 +137,27 @@ test(
     await session.until(/kwok is ready/, READY_TIMEOUT_MS, before);
     const others = (await readPartsFile(dir)).filter(({ name }) => name !== 'kwok');
     expect(others).toEqual(parts.filter(({ name }) => name !== 'kwok'));
+  },
+);
+
+test(
+  'the page that it names shows its pods, and what is wrong',
+  { timeout: SESSION_TIMEOUT_MS },
+  async () => {
+    const [page = ''] = /http:\/\/\S+\/console/.exec(session.text()) ?? [];
+    const browser = await Browser.open();
+    const wait = { timeout: READY_TIMEOUT_MS };
+    try {
+      await browser.show(`${page}#where`);
+      await expect.poll(() => browser.text('#count'), wait).toMatch(/^(\d+) of \1 pods$/);
+      await browser.press('/');
+      await browser.type('node:node-001');
+      await expect.poll(() => browser.text('#count'), wait).toMatch(/^[1-9] of 1\d pods$/);
+      await expect.poll(() => browser.text('#verdict'), wait).toBe('Nothing is wrong');
+      expect(browser.complaints).toEqual([]);
+    } finally {
+      await browser.close();
+    }
   },
 );
 

@@ -1,11 +1,14 @@
-// With Knative's authentication of senders on, and knative/oidc: our sources and triggers still get
-// through, and nobody else does, neither past the broker nor to a function itself.
+// With Knative's authentication of senders on, knative/oidc and knative/callers: our sources and
+// triggers still get through, and nobody else does, neither past the broker nor to a function
+// itself. A person with a token sees the page of console in a browser.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { PAUSE_IMAGE } from '../../../knative/try/cluster/images.ts';
 import { withOverlay } from '../../../knative/try/cluster/functions/overlay.ts';
 import type { Manifest } from '../../../shared/kube/objects.ts';
+import { Browser } from '../../browser/browser.ts';
 import { Kubectl } from '../support/kubectl.ts';
 import { binaryEvent, eventually } from './support/rig.ts';
 import { OURS, ShownFeed } from './support/shown-feed.ts';
@@ -23,6 +26,7 @@ const UPDATE = 'dev.knative.apiserver.resource.update';
 let dir: string;
 let world: KnativeWorld;
 let feed: ShownFeed;
+let browser: Browser | undefined;
 
 const configMap = (name: string, namespace: string, data: object): Manifest => ({
   apiVersion: 'v1',
@@ -43,11 +47,15 @@ beforeAll(async () => {
     // The webhooks hear of the feature a moment later.
     await eventually(() => kubectl.run('apply', '-k', overlay));
   };
-  await withOverlay(MANIFESTS, apply, ['oidc']);
+  await withOverlay(MANIFESTS, apply, {
+    components: ['oidc', 'callers'],
+    settings: [`CALLER_SUBJECTS=system:serviceaccount:${NAMESPACE}:default`],
+  });
   feed = await ShownFeed.open(world.rig);
 }, OPEN_WITHIN_MS);
 
 afterAll(async () => {
+  await browser?.close();
   await feed?.close();
   await world?.close();
   await rm(dir, { recursive: true, force: true });
@@ -131,4 +139,41 @@ test('our own sources and triggers get through: changes are shown before a sweep
     expect(await feed.sweptAt()).toBe(sweptAt);
   });
   expect(await feed.differences()).toEqual([]);
+});
+
+test('the page takes a token of a caller that is named, and shows the cluster', async () => {
+  const host = `console.${OURS}.svc.cluster.local`;
+  browser = await Browser.open({ [host]: world.rig.inside });
+  const page = browser;
+  await eventually(() => page.show(`http://${host}/console#where`));
+  const shows = (selector: string, text: RegExp): Promise<void> =>
+    eventually(async () => expect(await page.text(selector)).toMatch(text));
+  const submit = async (account: string): Promise<void> => {
+    const token = await world.rig.token(NAMESPACE, account, `${OURS}/console`);
+    const form = "document.querySelector('#token')";
+    await page.run(`${form}.elements[0].value = ${JSON.stringify(token)}; ${form}.requestSubmit()`);
+  };
+  await shows('#token', /A token of an account/);
+  await world.rig.apply({
+    apiVersion: 'v1',
+    kind: 'ServiceAccount',
+    metadata: { namespace: NAMESPACE, name: 'nosy' },
+  });
+  await submit('nosy');
+  await shows('#link', /nosy/);
+  await submit('default');
+  await shows('#count', /^[1-9]\d* of \d+ pods$/);
+  expect(await page.text('#link')).toBe('');
+  await shows('#verdict', /wrong/);
+  // Live: what comes now is there without another question of the person.
+  await page.run("location.hash = 'where'");
+  await page.press('/');
+  await page.type(`ns:${NAMESPACE}`);
+  await world.rig.apply({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { namespace: NAMESPACE, name: 'newcomer' },
+    spec: { containers: [{ name: 'pause', image: PAUSE_IMAGE }] },
+  });
+  await shows('#lines', /newcomer/);
 });

@@ -17,11 +17,19 @@ const SMALL_REQUESTS = {
   ]),
 };
 
-/** `more` are components of the installation beside that for the password. */
+const SETTINGS = { name: 'ballast-settings', namespace: 'ballast-system' };
+
+export interface OverlayOptions {
+  /** Components of the installation, beside that for the password. */
+  readonly components?: readonly string[];
+  /** Lines of `settings.env` that differ. */
+  readonly settings?: readonly string[];
+}
+
 export async function withOverlay(
   installation: string,
   use: (directory: string) => Promise<void>,
-  more: readonly string[] = [],
+  { components = [], settings = [] }: OverlayOptions = {},
 ): Promise<void> {
   // kustomize takes relative paths only, and follows links before it does.
   const directory = await realpath(await mkdtemp(join(tmpdir(), 'ballast-overlay-')));
@@ -29,7 +37,8 @@ export async function withOverlay(
     const base = relative(directory, await realpath(installation));
     const overlay = {
       resources: [base],
-      components: ['nats-secret', ...more].map((component) => join(base, component)),
+      components: ['nats-secret', ...components].map((component) => join(base, component)),
+      configMapGenerator: [{ ...SETTINGS, behavior: 'merge', literals: settings }],
       patches: [SMALL_REQUESTS],
     };
     await writeFile(join(directory, 'kustomization.yaml'), stringify(overlay));

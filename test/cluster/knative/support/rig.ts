@@ -116,6 +116,11 @@ export class Rig {
     return send(`http://${this.#gateways.external}/`, method, { ...headers, host }, body);
   }
 
+  /** The gateway to which the names of our functions lead within the cluster. */
+  get inside(): string {
+    return this.#gateways.internal;
+  }
+
   /** As somebody in the cluster calls one of our functions, which hide in it. */
   async callFunction(
     name: string,
