@@ -70,6 +70,8 @@ export interface KubeOptions {
   readonly log?: KubeLog;
   /** Called before each repetition of a call or watch. */
   readonly onRetry?: (retry: Retry) => void;
+  /** Told each object that was read by its name or in pages. */
+  readonly onRead?: (ref: ResourceRef, object: KubeObject) => void;
 }
 
 export interface RawRequest extends CallOptions {
@@ -97,12 +99,14 @@ export class KubeClient {
   readonly #clock: Clock;
   readonly #random: () => number;
   readonly #log: KubeLog | undefined;
+  readonly #onRead: (ref: ResourceRef, object: KubeObject) => void;
 
   constructor(options: KubeOptions) {
     const { kubeconfigPath, userAgent, fieldManager, log, onRetry } = options;
     this.#clock = options.clock ?? systemClock;
     this.#random = options.random ?? Math.random;
     this.#log = log;
+    this.#onRead = options.onRead ?? (() => undefined);
     const source =
       kubeconfigPath === undefined ? options.access : { kubeconfigPaths: [kubeconfigPath] };
     const clock = this.#clock;
@@ -119,8 +123,14 @@ export class KubeClient {
   }
 
   /** Null when there is no such object. */
-  get(ref: ResourceRef, target: ObjectName, options: GetOptions = {}): Promise<KubeObject | null> {
-    return getObject(this.#calls, ref, target, options);
+  async get(
+    ref: ResourceRef,
+    target: ObjectName,
+    options: GetOptions = {},
+  ): Promise<KubeObject | null> {
+    const object = await getObject(this.#calls, ref, target, options);
+    if (object !== null) this.#onRead(ref, object);
+    return object;
   }
 
   /** One page, or everything when there is no limit. */
@@ -129,8 +139,11 @@ export class KubeClient {
   }
 
   /** The whole list page by page, all of the moment of the first page. */
-  pages(ref: ResourceRef, options: PagesOptions): AsyncGenerator<KubeList, void, undefined> {
-    return listPages(this.#calls, ref, options);
+  async *pages(ref: ResourceRef, options: PagesOptions): AsyncGenerator<KubeList, void, undefined> {
+    for await (const page of listPages(this.#calls, ref, options)) {
+      for (const object of page.items) this.#onRead(ref, object);
+      yield page;
+    }
   }
 
   watch(ref: ResourceRef, options: WatchOptions): AsyncGenerator<WatchEvent, void, undefined> {

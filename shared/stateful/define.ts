@@ -7,9 +7,11 @@ import type { Metrics } from '../function/metrics.ts';
 import { secondsAsMs } from '../function/parsers.ts';
 import { CHANGES, SWEEP } from '../function/sources.ts';
 import { SWEEP_CONFIG, type SweepConfig } from '../function/sweep-config.ts';
-import { openKube } from '../kube/client.ts';
+import { type KubeOptions, openKube } from '../kube/client.ts';
+import type { ResourceRef } from '../kube/objects.ts';
 import { readJson } from '../kube/read-json.ts';
 import type { StatefulDeps, StatefulOptions } from './deps.ts';
+import { OwnerVersions } from './owner-versions.ts';
 import type { Reconciler, ReconcilerDeps } from './reconciler.ts';
 
 export interface StatefulConfig extends SweepConfig {
@@ -41,6 +43,8 @@ interface StatefulFunction<Deps extends ReconcilerDeps, More extends object> {
   readonly lease: string;
   /** The sweep alone wakes it; and where there is none of its objects it writes nothing at all. */
   readonly isQuiet?: boolean;
+  /** The kind whose parts it keeps, where these stay as long as it does. */
+  readonly owner?: ResourceRef;
   /** Settings of its own. */
   readonly config?: ConfigShape<More>;
   readonly open: (options: StatefulOptions, more: More, metrics: Metrics) => Deps;
@@ -57,6 +61,7 @@ export const defineStateful = <
   fieldManager,
   lease,
   isQuiet = false,
+  owner,
   config,
   open,
   load,
@@ -70,9 +75,13 @@ export const defineStateful = <
     conflicts: timeConflicts,
     open: (all, { clock, log, metrics }) => {
       const { kubeconfigPath, workMs, leaseNamespace, sweepSeconds } = all;
+      const owners = owner && new OwnerVersions(owner);
+      const how = { kubeconfigPath, userAgent: fieldManager, fieldManager, log };
+      const onRead: KubeOptions['onRead'] = (ref, object) => owners?.note(ref, object);
       const options = {
-        kube: openKube({ kubeconfigPath, userAgent: fieldManager, fieldManager, log }),
+        kube: openKube({ ...how, onRead }),
         clock,
+        owners,
         workMs,
         lease: { namespace: leaseNamespace, name: lease, sweepSeconds, isForObjects: isQuiet },
       };

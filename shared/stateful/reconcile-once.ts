@@ -9,6 +9,7 @@ import { type Attempt, holdBack, keepRefusal } from './attempts.ts';
 import { type Decision, waitFor } from './decision.ts';
 import type { Keeping, Kept, KeptMemory } from './keeping.ts';
 import { isPolicy, type LookedAfter, policyRefusalOf, rightsMissing } from './missing-rights.ts';
+import type { OwnerVersions } from './owner-versions.ts';
 import { type Look, Reconciler, type ReconcilerDeps } from './reconciler.ts';
 import type { StepResult } from './steps.ts';
 import {
@@ -21,6 +22,7 @@ import {
 interface KeepingDeps {
   readonly kube: KubeClient;
   readonly clock: Clock;
+  readonly owners?: OwnerVersions | undefined;
   memoryOf(uid: string): KeptMemory;
 }
 
@@ -96,6 +98,11 @@ async function reconcileOnce<
   // The last write of a request is complete, also where those on the way were left out.
   if (isDone || hasChanged(object, decision)) {
     await updateStatus(how, { object, state }, decision, deps, signal);
+  }
+  const renewed = isTimeOver ? [] : ((await deps.owners?.renew(deps, object.uid, signal)) ?? []);
+  if (renewed.length > 0) {
+    log.info({ ...about, parts: renewed }, 'they name their owner in the version that is stored');
+    delete memory.parts;
   }
   return isDone ? undefined : POLL_MS;
 }

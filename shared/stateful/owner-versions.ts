@@ -1,0 +1,123 @@
+// Owner references of parts name their owner in the version in which the API server stores it. The
+// garbage collector finds no owner by a version that is not served any more, and the stored one is
+// the last to go, whichever way a release goes. Each look ends by bringing what it has read to it.
+import type { Clock } from '../clock.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { isKubeError } from '../kube/errors.ts';
+import {
+  apiVersionOf,
+  type KubeObject,
+  type ObjectName,
+  type OwnerReference,
+  type ResourceRef,
+} from '../kube/objects.ts';
+import { announcedVersion } from '../kube/storage-version.ts';
+
+/** In one look: the others are read again by the next. */
+const RENEWED_MAX = 8;
+/** For the next step of a release people wait, who prove first that all references followed. */
+const FRESH_MS = 600_000;
+/** Admission that asks for the right to delete what gets other owners does so for long. */
+const REFUSED_MS = 3_600_000;
+/** Looks that end in a step leave what they have read to the next one, or for good. */
+const OWNERS_MAX = 1_000;
+
+/** Where a part is: of its content nothing is kept. */
+interface Place {
+  readonly ref: ResourceRef;
+  readonly target: ObjectName;
+}
+
+interface RenewDeps {
+  readonly kube: KubeClient;
+  readonly clock: Clock;
+}
+
+export class OwnerVersions {
+  readonly #owner: ResourceRef;
+  /** Parts that may name another version, by the uid of their owner and by their own. */
+  readonly #stale = new Map<string, Map<string, Place>>();
+  readonly #refusedUntilMs = new Map<string, number>();
+  /** Undefined where discovery does not say it. */
+  #stored: string | undefined;
+  #freshUntilMs = -Infinity;
+
+  /** `owner` is the kind whose parts they are, in any version. */
+  constructor(owner: ResourceRef) {
+    this.#owner = owner;
+  }
+
+  /** Takes whatever the function has read. */
+  note(ref: ResourceRef, { metadata }: KubeObject): void {
+    const { name, namespace, uid, ownerReferences = [], deletionTimestamp } = metadata;
+    const owner = ownerReferences.find((one) => this.#isStale(one));
+    if (owner === undefined || deletionTimestamp !== undefined) return;
+    makeRoom(this.#stale);
+    const parts = this.#stale.get(owner.uid) ?? new Map<string, Place>();
+    if (parts.size >= RENEWED_MAX) return;
+    const target = { name, ...(namespace === undefined ? {} : { namespace }) };
+    this.#stale.set(owner.uid, parts.set(uid, { ref, target }));
+  }
+
+  /** Returns the names of the parts of this owner whose references were written. */
+  async renew(deps: RenewDeps, uid: string, signal: AbortSignal): Promise<readonly string[]> {
+    const nowMs = deps.clock.nowMs();
+    const places = [...(this.#stale.get(uid)?.values() ?? [])];
+    this.#stale.delete(uid);
+    if (nowMs < (this.#refusedUntilMs.get(uid) ?? 0)) return [];
+    // Discovery is asked just before, so that two who asked at other times do not take turns.
+    if (places.length > 0 || nowMs >= this.#freshUntilMs) {
+      this.#stored = await announcedVersion(deps.kube, this.#owner, { signal });
+      this.#freshUntilMs = nowMs + FRESH_MS;
+    }
+    const renewed: string[] = [];
+    try {
+      for (const place of places) {
+        const isRenewed = await this.#renewOne(deps.kube, place, uid, signal);
+        if (isRenewed) renewed.push(place.target.name);
+      }
+    } catch (error) {
+      if (!isKubeError(error, 'KUBE_FORBIDDEN', 'KUBE_INVALID')) throw error;
+      makeRoom(this.#refusedUntilMs);
+      this.#refusedUntilMs.set(uid, nowMs + REFUSED_MS);
+    }
+    this.#stale.delete(uid);
+    return renewed;
+  }
+
+  /** Also before it is known what is stored. */
+  #isStale({ apiVersion }: OwnerReference): boolean {
+    const { group } = this.#owner;
+    const stored = this.#stored && apiVersionOf({ ...this.#owner, version: this.#stored });
+    return apiVersion.startsWith(`${group}/`) && apiVersion !== stored;
+  }
+
+  /** False where nothing is to be done, or somebody else was first. */
+  async #renewOne(
+    kube: KubeClient,
+    { ref, target }: Place,
+    uid: string,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const version = this.#stored;
+    if (version === undefined) return false;
+    const apiVersion = apiVersionOf({ ...this.#owner, version });
+    const found = await kube.get(ref, target, { metadataOnly: true, signal });
+    const { resourceVersion, ownerReferences: owners = [] } = found?.metadata ?? {};
+    const isIt = (one: OwnerReference): boolean => one.uid === uid && this.#isStale(one);
+    if (!owners.some(isIt)) return false;
+    const ownerReferences = owners.map((one) => (isIt(one) ? { ...one, apiVersion } : one));
+    const body = { metadata: { resourceVersion, ownerReferences } };
+    try {
+      await kube.patch(ref, target, { type: 'merge', body }, { signal });
+      return true;
+    } catch (error) {
+      if (isKubeError(error, 'KUBE_CONFLICT', 'KUBE_NOT_FOUND')) return false;
+      throw error;
+    }
+  }
+}
+
+function makeRoom(map: Map<string, unknown>): void {
+  if (map.size >= OWNERS_MAX) map.clear();
+}

@@ -1,0 +1,234 @@
+// Owner references through the steps of the timeline, on the real API server: each function brings
+// those of its parts to the version that is stored, there and back, with the rights of its account.
+// Then v1alpha1 goes, and Kubernetes' own garbage collector is the judge.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { etcdCluster } from '../../../functions/etcd-cluster/index.ts';
+import { etcdPeer } from '../../../functions/etcd-peer/index.ts';
+import { natsCluster } from '../../../functions/nats-cluster/index.ts';
+import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
+import { controllerManagerSpec } from '../../../knative/try/local/plane/kube-controller-manager.ts';
+import { etcdClusterRights } from '../../../knative/tools/rights/etcd-cluster.ts';
+import { etcdPeerRights } from '../../../knative/tools/rights/etcd-peer.ts';
+import { natsClusterRights } from '../../../knative/tools/rights/manifests.ts';
+import { ETCD_CLUSTERS } from '../../../shared/api/etcd-cluster.ts';
+import { ETCD_PEERS } from '../../../shared/api/etcd-peer.ts';
+import { NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
+import { SWEEP } from '../../../shared/function/sources.ts';
+import { type RunningFunction, startFunction } from '../../../shared/function/start.ts';
+import { CRDS } from '../../../shared/kube/crds.ts';
+import type { KubeObject } from '../../../shared/kube/objects.ts';
+import {
+  BUDGETS,
+  NETWORK_POLICIES,
+  SECRETS,
+  SERVICES,
+  STATEFUL_SETS,
+} from '../../../shared/stateful/parts.ts';
+import { sendEvent } from '../../builders/send-event.ts';
+import { until } from '../../builders/versioned-kind.ts';
+import { startOwnPart } from '../../lanes/own-part.ts';
+import { sharedPlane } from '../../lanes/shared-plane.ts';
+import { beta, ConversionRig } from './rig.ts';
+
+const namespace = 'shop';
+const STEP_MS = 240_000;
+const PARTS = [SECRETS, SERVICES, BUDGETS, NETWORK_POLICIES, STATEFUL_SETS, ETCD_PEERS];
+const OWNERS = ['EtcdCluster', 'EtcdPeer', 'NatsCluster'];
+/** Looks of those that have what they want. */
+const LOOKS = 3;
+
+let rig: ConversionRig;
+let running: readonly RunningFunction[] = [];
+
+beforeAll(async () => {
+  rig = await ConversionRig.start(sharedPlane());
+  const { kube } = rig;
+  const metadata = { name: namespace };
+  const core = { group: '', version: 'v1', resource: 'namespaces' };
+  await kube.create(core, { apiVersion: 'v1', kind: 'Namespace', metadata });
+  const rights = [natsClusterRights, etcdClusterRights, etcdPeerRights];
+  await applyObjects(
+    kube,
+    rights.flatMap((of) => of(namespace)).map((object) => ({ file: 'npm run rights', object })),
+  );
+  const apiVersion = 'ballast.dev/v1alpha1';
+  const at = (name: string) => ({ metadata: { namespace, name }, spec: {} });
+  await kube.create(NATS_CLUSTERS, { apiVersion, kind: 'NatsCluster', ...at('nats') });
+  await kube.create(ETCD_CLUSTERS, { apiVersion, kind: 'EtcdCluster', ...at('main') });
+}, STEP_MS);
+
+afterAll(async () => {
+  await sleep();
+  await rig?.stop();
+});
+
+/** As Knative lets them when nothing comes: what they know is gone. */
+async function sleep(): Promise<void> {
+  await Promise.all(running.map((one) => one.stop()));
+  running = [];
+}
+
+async function wake(): Promise<void> {
+  await sleep();
+  running = await Promise.all([
+    startFunction(natsCluster, await optionsOf(natsCluster.name)),
+    startFunction(etcdCluster, await optionsOf(etcdCluster.name)),
+    startFunction(etcdPeer, await optionsOf(etcdPeer.name)),
+  ]);
+}
+
+const optionsOf = async (name: string) => ({
+  environment: {
+    PORT: '0',
+    LOG_LEVEL: 'silent',
+    DRAIN_MINIMUM_SECONDS: '0',
+    WORK_SECONDS: '1',
+    KUBECONFIG: await rig.kubeconfigOf(name),
+  },
+  build: { version: '0.0.0', commit: '' },
+});
+
+async function sweep(): Promise<void> {
+  for (const { port } of running) expect((await sendEvent(port, SWEEP, {})).ok).toBe(true);
+}
+
+async function parts(): Promise<readonly KubeObject[]> {
+  const lists = await Promise.all(PARTS.map((ref) => rig.kube.list(ref, { namespace })));
+  return lists
+    .flatMap(({ items }) => items)
+    .filter(({ metadata }) => ownersOf(metadata).length > 0);
+}
+
+const ownersOf = ({ ownerReferences = [] }: KubeObject['metadata']) =>
+  ownerReferences.filter(({ apiVersion }) => apiVersion.startsWith('ballast.dev/'));
+
+/** There are all kinds of parts, of all kinds of owners. */
+async function allName(version: string): Promise<boolean> {
+  const found = await parts();
+  const owners = found.flatMap(({ metadata }) => ownersOf(metadata));
+  const kinds = new Set(owners.map(({ kind }) => kind));
+  return (
+    OWNERS.every((kind) => kinds.has(kind)) &&
+    new Set(found.map(({ kind }) => kind)).size === PARTS.length &&
+    owners.every(({ apiVersion }) => apiVersion === `ballast.dev/${version}`)
+  );
+}
+
+async function bringTo(version: string): Promise<void> {
+  await wake();
+  await until(
+    `all parts to name ${version}`,
+    async () => {
+      await sweep();
+      return allName(version);
+    },
+    STEP_MS,
+  );
+}
+
+const versionsOf = (objects: readonly KubeObject[]): object =>
+  Object.fromEntries(
+    objects.map(({ kind, metadata }) => [`${kind} ${metadata.name}`, metadata.resourceVersion]),
+  );
+
+/** Nobody writes what is as it should be. */
+async function expectRest(): Promise<void> {
+  const before = versionsOf(await parts());
+  for (let look = 0; look < LOOKS; look += 1) await sweep();
+  expect(versionsOf(await parts())).toEqual(before);
+}
+
+test(
+  'parts name v1alpha1 as long as it is stored, also where v1beta1 is served',
+  async () => {
+    await bringTo('v1alpha1');
+    await expectRest();
+  },
+  STEP_MS,
+);
+
+test(
+  'they follow to v1beta1 when that is stored, and back, and then rest',
+  async () => {
+    await sleep();
+    for (const [step, version] of [
+      ['2-stored', 'v1beta1'],
+      ['1-served', 'v1alpha1'],
+      ['2-stored', 'v1beta1'],
+    ] as const) {
+      await rig.applyStep(step);
+      await rig.whenConverting();
+      await bringTo(version);
+      await expectRest();
+      await sleep();
+    }
+  },
+  3 * STEP_MS,
+);
+
+const NATS = { namespace, name: 'nats' };
+const DEFINITION = { name: 'natsclusters.ballast.dev' };
+
+/** As storage-migration does on proof, and whoever takes the version off then. */
+async function takeAlphaOff(): Promise<void> {
+  const { kube } = rig;
+  const moved = { metadata: { labels: { moved: 'yes' } } };
+  await kube.patch(beta('natsclusters'), NATS, { type: 'merge', body: moved });
+  const status = { storedVersions: ['v1beta1'] };
+  const proved = { ...DEFINITION, subresource: 'status' };
+  await kube.patch(CRDS, proved, { type: 'merge', body: { status } });
+  const body = [
+    { op: 'test', path: '/spec/versions/0/name', value: 'v1alpha1' },
+    { op: 'remove', path: '/spec/versions/0' },
+  ] as const;
+  await kube.patch(CRDS, DEFINITION, { type: 'json', body });
+  await until('v1alpha1 to be away', async () =>
+    kube.list(NATS_CLUSTERS).then(
+      () => false,
+      () => true,
+    ),
+  );
+}
+
+const LINES = 200;
+
+async function collectGarbage(): Promise<void> {
+  const controllers = ['garbage-collector-controller'];
+  const spec = await controllerManagerSpec(rig.plane, { controllers });
+  const part = await startOwnPart(rig.plane, spec);
+  await until('the garbage collector to have listed everything', () =>
+    part.lastLines(LINES).some((line) => line.includes('resource monitors have synced')),
+  );
+}
+
+test(
+  'once v1alpha1 is gone the parts go with their owner, but not what names it in v1alpha1',
+  async () => {
+    const { kube } = rig;
+    const found = await kube.get(NATS_CLUSTERS, NATS);
+    const uid = found?.metadata.uid ?? '';
+    const own = async (): Promise<readonly string[]> =>
+      (await parts())
+        .filter(({ metadata }) => ownersOf(metadata).some((owner) => owner.uid === uid))
+        .map(({ metadata }) => metadata.name);
+    expect((await own()).length).toBeGreaterThan(PARTS.length - 1);
+    const owner = { apiVersion: 'ballast.dev/v1alpha1', kind: 'NatsCluster', name: NATS.name, uid };
+    const make = (name: string, changes: object) => {
+      const metadata = { namespace, name, ownerReferences: [{ ...owner, ...changes }] };
+      return kube.create(SECRETS, { apiVersion: 'v1', kind: 'Secret', metadata });
+    };
+    await make('left', {});
+    await takeAlphaOff();
+    const all = await own();
+    await make('of-nobody', { apiVersion: 'ballast.dev/v1beta1', uid: crypto.randomUUID() });
+    await collectGarbage();
+    const isThere = async () =>
+      (await kube.get(SECRETS, { namespace, name: 'of-nobody' })) !== null;
+    await until('what belongs to nobody to be gone', async () => !(await isThere()));
+    // It has looked at all of them, and their owner lives.
+    expect(await own()).toEqual(all);
+    await kube.delete(beta('natsclusters'), NATS, { uid }, { propagationPolicy: 'Background' });
+    await until('the others to be gone', async () => (await own()).join() === 'left', STEP_MS);
+  },
+  STEP_MS,
+);

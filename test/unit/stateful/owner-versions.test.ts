@@ -1,0 +1,194 @@
+// Owner references follow the version in which the API server stores their owner, one look after
+// the other, whoever else writes and whatever is refused.
+import { expect, test } from 'vitest';
+import { KubeError } from '../../../shared/kube/errors.ts';
+import type { KubeObject, OwnerReference } from '../../../shared/kube/objects.ts';
+import { storageVersionHash } from '../../../shared/kube/storage-version.ts';
+import { OwnerVersions } from '../../../shared/stateful/owner-versions.ts';
+import { SECRETS } from '../../../shared/stateful/parts.ts';
+import { HandClock } from '../../builders/hand-clock.ts';
+import { KubeModel } from './kube-model.ts';
+
+const DATABASES = { group: 'example.org', version: 'v1alpha1', resource: 'databases' };
+const [OLD, NEW] = ['example.org/v1alpha1', 'example.org/v1beta1'];
+const MINUTE_MS = 60_000;
+
+const ownedBy = (uid: string, apiVersion = OLD): OwnerReference => ({
+  apiVersion,
+  kind: 'Database',
+  name: 'db',
+  uid,
+  controller: true,
+});
+
+/** The model, with a discovery that says what is stored. */
+class Scene {
+  readonly kube = new KubeModel();
+  readonly clock = new HandClock();
+  stores = 'v1beta1';
+  asked = 0;
+  discovery: () => void = () => undefined;
+
+  constructor() {
+    const raw = async ({ path }: { readonly path: string }) => {
+      this.asked += 1;
+      this.discovery();
+      const hash = storageVersionHash('example.org', this.stores, 'Database');
+      const resource = { name: 'databases', kind: 'Database', storageVersionHash: hash };
+      const group = { versions: [{ version: 'v1beta1' }, { version: 'v1alpha1' }] };
+      const answer = path === '/apis/example.org' ? group : { resources: [resource] };
+      return { text: JSON.stringify(answer) };
+    };
+    Object.assign(this.kube, { raw });
+  }
+
+  part(name: string, owners: readonly OwnerReference[]): KubeObject {
+    const metadata = { namespace: 'shop', name, labels: { a: 'b' }, ownerReferences: owners };
+    return this.kube.put(SECRETS, { apiVersion: 'v1', kind: 'Secret', metadata, data: { a: 'b' } });
+  }
+
+  /** A function that has read all parts comes to the end of its look. */
+  look(owners: OwnerVersions, uid = 'o1'): Promise<readonly string[]> {
+    for (const object of this.kube.of('secrets').values()) owners.note(SECRETS, object);
+    const { signal } = new AbortController();
+    return owners.renew({ kube: this.kube.client, clock: this.clock }, uid, signal);
+  }
+
+  versions(): readonly string[] {
+    const all = [...this.kube.of('secrets').values()];
+    return all.map(({ metadata }) => metadata.ownerReferences?.[0]?.apiVersion ?? '');
+  }
+}
+
+test('a part names its owner in the stored version, and nothing else of it changes', async () => {
+  const scene = new Scene();
+  const other = { apiVersion: 'v1', kind: 'Secret', name: 'db-tls', uid: 's1' };
+  const before = scene.part('db-config', [other, ownedBy('o1')]);
+  expect(await scene.look(new OwnerVersions(DATABASES))).toEqual(['db-config']);
+  const { resourceVersion: _, ...metadata } = before.metadata;
+  expect(scene.kube.objects.get('secrets/shop/db-config')).toMatchObject({
+    ...before,
+    metadata: { ...metadata, ownerReferences: [other, ownedBy('o1', NEW)] },
+  });
+});
+
+test('what names it already, belongs to others, or ends, is not written', async () => {
+  const scene = new Scene();
+  scene.part('done', [ownedBy('o1', NEW)]);
+  scene.part('of-another', [ownedBy('o1', NEW), ownedBy('o2')]);
+  scene.part('foreign', [ownedBy('o1', 'another.org/v1alpha1')]);
+  const ending = scene.part('ending', [ownedBy('o1')]);
+  const deletionTimestamp = '2026-01-01T00:00:00Z';
+  scene.kube.change(SECRETS, ending.metadata, { metadata: { deletionTimestamp } });
+  expect(await scene.look(new OwnerVersions(DATABASES))).toEqual([]);
+  expect(scene.kube.writes).toEqual([]);
+});
+
+test('a look writes some of many, and the looks after it the others', async () => {
+  const scene = new Scene();
+  const owners = new OwnerVersions(DATABASES);
+  for (let index = 0; index < 20; index += 1) scene.part(`db-${index}`, [ownedBy('o1')]);
+  const written: number[] = [];
+  for (let look = 0; look < 4; look += 1) written.push((await scene.look(owners)).length);
+  expect(written).toEqual([8, 8, 4, 0]);
+  expect(new Set(scene.versions())).toEqual(new Set([NEW]));
+});
+
+test.each<[string, (scene: Scene) => void]>([
+  ['is stored in a version that is not served', (scene) => void (scene.stores = 'v2')],
+  [
+    'is not told to everybody',
+    (scene) => {
+      scene.discovery = () => {
+        throw new KubeError('KUBE_FORBIDDEN', 'Not for you.', { verb: 'get', path: '/apis' });
+      };
+    },
+  ],
+])('nothing is written of a kind that %s', async (_, spoil) => {
+  const scene = new Scene();
+  spoil(scene);
+  scene.part('db', [ownedBy('o1')]);
+  expect(await scene.look(new OwnerVersions(DATABASES))).toEqual([]);
+  expect(scene.versions()).toEqual([OLD]);
+});
+
+test('discovery is asked of what is there once in ten minutes', async () => {
+  const scene = new Scene();
+  const owners = new OwnerVersions(DATABASES);
+  scene.part('db', [ownedBy('o1', NEW)]);
+  for (let minute = 0; minute < 21; minute += 1) {
+    await scene.look(owners);
+    await scene.clock.sleep(MINUTE_MS);
+  }
+  // It is two pages each time.
+  expect(scene.asked).toBe(2 * 3);
+});
+
+test('a part that somebody changes or deletes meanwhile is left to the next look', async () => {
+  const scene = new Scene();
+  const owners = new OwnerVersions(DATABASES);
+  const { metadata } = scene.part('db', [ownedBy('o1')]);
+  const labels = { a: 'c' };
+  const read = scene.kube.get.bind(scene.kube);
+  for (const meanwhile of [
+    () => scene.kube.change(SECRETS, metadata, { metadata: { labels } }),
+    () => scene.kube.remove(SECRETS, metadata),
+  ]) {
+    scene.kube.get = async (...what) => {
+      const object = await read(...what);
+      meanwhile();
+      return object;
+    };
+    expect(await scene.look(owners)).toEqual([]);
+  }
+  scene.kube.get = read;
+  scene.part('db', [ownedBy('o1')]);
+  expect(await scene.look(owners)).toEqual(['db']);
+});
+
+test('what is refused is tried again after an hour, and of other owners at once', async () => {
+  const scene = new Scene();
+  const owners = new OwnerVersions(DATABASES);
+  scene.part('one', [ownedBy('o1')]);
+  scene.part('other', [ownedBy('o2')]);
+  scene.kube.aroundWrite = () => {
+    throw new KubeError('KUBE_FORBIDDEN', 'cannot set', { verb: 'patch', ref: SECRETS });
+  };
+  expect(await scene.look(owners)).toEqual([]);
+  scene.kube.aroundWrite = () => undefined;
+  expect(await scene.look(owners)).toEqual([]);
+  expect(await scene.look(owners, 'o2')).toEqual(['other']);
+  await scene.clock.sleep(60 * MINUTE_MS);
+  expect(await scene.look(owners)).toEqual(['one']);
+});
+
+test('two that asked at other times do not take turns, on the way there and back', async () => {
+  const scene = new Scene();
+  scene.stores = 'v1alpha1';
+  scene.part('db', [ownedBy('o1')]);
+  const both = [new OwnerVersions(DATABASES), new OwnerVersions(DATABASES)];
+  await scene.look(both[0] ?? new OwnerVersions(DATABASES));
+  for (const stored of ['v1alpha1', 'v1beta1', 'v1alpha1']) {
+    scene.stores = stored;
+    for (let minute = 0; minute < 25; minute += 1) {
+      await scene.clock.sleep(MINUTE_MS);
+      // The second one begins later, and so asks later.
+      const awake = stored === 'v1alpha1' && minute < 5 ? both.slice(0, 1) : both;
+      for (const owners of awake) await scene.look(owners);
+    }
+    expect(scene.versions()).toEqual([`example.org/${stored}`]);
+  }
+  expect(scene.kube.writes).toEqual(['patch secrets db', 'patch secrets db']);
+});
+
+test('who writes the former version with a part is followed once for each', async () => {
+  const scene = new Scene();
+  const owners = new OwnerVersions(DATABASES);
+  for (let change = 0; change < 3; change += 1) {
+    // As a function of an older release does, for which owners are no difference.
+    scene.part('db', [ownedBy('o1')]);
+    for (let look = 0; look < 5; look += 1) await scene.look(owners);
+  }
+  expect(scene.versions()).toEqual([NEW]);
+  expect(scene.kube.writes).toHaveLength(3);
+});
