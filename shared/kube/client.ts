@@ -72,7 +72,14 @@ export interface KubeOptions {
   readonly onRetry?: (retry: Retry) => void;
   /** Told each object that was read by its name or in pages. */
   readonly onRead?: (ref: ResourceRef, object: KubeObject) => void;
+  /** Told each object before it is created or applied, and says how it is written. */
+  readonly onWrite?: OnWrite;
 }
+
+export type OnWrite = <Any extends Manifest | NamelessManifest>(
+  manifest: Any,
+  options: CallOptions,
+) => Promise<Any>;
 
 export interface RawRequest extends CallOptions {
   readonly method: Method;
@@ -100,6 +107,7 @@ export class KubeClient {
   readonly #random: () => number;
   readonly #log: KubeLog | undefined;
   readonly #onRead: (ref: ResourceRef, object: KubeObject) => void;
+  readonly #onWrite: OnWrite;
 
   constructor(options: KubeOptions) {
     const { kubeconfigPath, userAgent, fieldManager, log, onRetry } = options;
@@ -107,6 +115,7 @@ export class KubeClient {
     this.#random = options.random ?? Math.random;
     this.#log = log;
     this.#onRead = options.onRead ?? (() => undefined);
+    this.#onWrite = options.onWrite ?? (async (manifest) => manifest);
     const source =
       kubeconfigPath === undefined ? options.access : { kubeconfigPaths: [kubeconfigPath] };
     const clock = this.#clock;
@@ -163,8 +172,8 @@ export class KubeClient {
    * Server-side apply. With a uid or resourceVersion in the manifest it is a KUBE_CONFLICT unless
    * these still hold.
    */
-  apply(ref: ResourceRef, manifest: Manifest, options: ApplyOptions): Promise<KubeObject> {
-    return this.#writes.apply(ref, manifest, options);
+  async apply(ref: ResourceRef, manifest: Manifest, options: ApplyOptions): Promise<KubeObject> {
+    return this.#writes.apply(ref, await this.#onWrite(manifest, options), options);
   }
 
   patch(
@@ -186,12 +195,12 @@ export class KubeClient {
   }
 
   /** Idempotent by name: an object that is there already is returned, and said not to be new. */
-  create(
+  async create(
     ref: ResourceRef,
     manifest: Manifest | NamelessManifest,
     options: WriteOptions = {},
   ): Promise<Created> {
-    return this.#writes.create(ref, manifest, options);
+    return this.#writes.create(ref, await this.#onWrite(manifest, options), options);
   }
 
   createSubresource(

@@ -1,5 +1,6 @@
 // Defines a function that keeps objects with servers: it wakes on their changes and on the sweep,
 // and hands both to its reconciler. The kind of servers is its own matter.
+import type { Clock } from '../clock.ts';
 import { defineFunction, type FunctionDefinition } from '../function/define.ts';
 import type { ConfigShape } from '../function/config.ts';
 import { KUBECONFIG } from '../function/kube-config.ts';
@@ -7,7 +8,7 @@ import type { Metrics } from '../function/metrics.ts';
 import { secondsAsMs } from '../function/parsers.ts';
 import { CHANGES, SWEEP } from '../function/sources.ts';
 import { SWEEP_CONFIG, type SweepConfig } from '../function/sweep-config.ts';
-import { type KubeOptions, openKube } from '../kube/client.ts';
+import { type KubeClient, type KubeOptions, openKube } from '../kube/client.ts';
 import type { ResourceRef } from '../kube/objects.ts';
 import { readJson } from '../kube/read-json.ts';
 import type { StatefulDeps, StatefulOptions } from './deps.ts';
@@ -75,11 +76,10 @@ export const defineStateful = <
     conflicts: timeConflicts,
     open: (all, { clock, log, metrics }) => {
       const { kubeconfigPath, workMs, leaseNamespace, sweepSeconds } = all;
-      const owners = owner && new OwnerVersions(owner);
       const how = { kubeconfigPath, userAgent: fieldManager, fieldManager, log };
-      const onRead: KubeOptions['onRead'] = (ref, object) => owners?.note(ref, object);
+      const owners = owner && new OwnerVersions(owner);
       const options = {
-        kube: openKube({ ...how, onRead }),
+        kube: openWith(owners, how, clock),
         clock,
         owners,
         workMs,
@@ -96,6 +96,17 @@ export const defineStateful = <
       return undefined;
     },
   });
+
+/** Whatever it reads and makes passes by those who know in which version parts name their owner. */
+function openWith(owners: OwnerVersions | undefined, how: KubeOptions, clock: Clock): KubeClient {
+  if (owners === undefined) return openKube(how);
+  const kube: KubeClient = openKube({
+    ...how,
+    onRead: (ref, object) => owners.note(ref, object),
+    onWrite: (manifest, { signal }) => owners.named({ kube, clock, signal }, manifest),
+  });
+  return kube;
+}
 
 /** A request that is cut off in the middle writes no status: nobody would learn why it waits. */
 function timeConflicts(

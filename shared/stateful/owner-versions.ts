@@ -7,6 +7,8 @@ import { isKubeError } from '../kube/errors.ts';
 import {
   apiVersionOf,
   type KubeObject,
+  type Manifest,
+  type NamelessManifest,
   type ObjectName,
   type OwnerReference,
   type ResourceRef,
@@ -21,6 +23,7 @@ const FRESH_MS = 600_000;
 const REFUSED_MS = 3_600_000;
 /** Looks that end in a step leave what they have read to the next one, or for good. */
 const OWNERS_MAX = 1_000;
+const REFUSED_MAX = 10_000;
 
 /** Where a part is: of its content nothing is kept. */
 interface Place {
@@ -28,16 +31,19 @@ interface Place {
   readonly target: ObjectName;
 }
 
-interface RenewDeps {
+interface AskDeps {
   readonly kube: KubeClient;
   readonly clock: Clock;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export class OwnerVersions {
   readonly #owner: ResourceRef;
   /** Parts that may name another version, by the uid of their owner and by their own. */
   readonly #stale = new Map<string, Map<string, Place>>();
-  readonly #refusedUntilMs = new Map<string, number>();
+  /** Parts of which it was refused, by their uid: the others do not wait for them. */
+  readonly #refused = new Set<string>();
+  #refusedUntilMs = 0;
   /** Undefined where discovery does not say it. */
   #stored: string | undefined;
   #freshUntilMs = -Infinity;
@@ -51,38 +57,55 @@ export class OwnerVersions {
   note(ref: ResourceRef, { metadata }: KubeObject): void {
     const { name, namespace, uid, ownerReferences = [], deletionTimestamp } = metadata;
     const owner = ownerReferences.find((one) => this.#isStale(one));
-    if (owner === undefined || deletionTimestamp !== undefined) return;
-    makeRoom(this.#stale);
+    if (owner === undefined || deletionTimestamp !== undefined || this.#refused.has(uid)) return;
+    makeRoom(this.#stale, OWNERS_MAX);
     const parts = this.#stale.get(owner.uid) ?? new Map<string, Place>();
     if (parts.size >= RENEWED_MAX) return;
     const target = { name, ...(namespace === undefined ? {} : { namespace }) };
     this.#stale.set(owner.uid, parts.set(uid, { ref, target }));
   }
 
+  /** The same part, which names its owner in the version that is stored. */
+  async named<Any extends Manifest | NamelessManifest>(deps: AskDeps, part: Any): Promise<Any> {
+    const { ownerReferences: owners } = part.metadata;
+    if (!Array.isArray(owners)) return part;
+    if (deps.clock.nowMs() >= this.#freshUntilMs) await this.#ask(deps);
+    const ownerReferences = owners.map((one: OwnerReference) => this.#inStored(one));
+    return { ...part, metadata: { ...part.metadata, ownerReferences } };
+  }
+
   /** Returns the names of the parts of this owner whose references were written. */
-  async renew(deps: RenewDeps, uid: string, signal: AbortSignal): Promise<readonly string[]> {
+  async renew(deps: AskDeps, uid: string, signal: AbortSignal): Promise<readonly string[]> {
     const nowMs = deps.clock.nowMs();
-    const places = [...(this.#stale.get(uid)?.values() ?? [])];
-    this.#stale.delete(uid);
-    if (nowMs < (this.#refusedUntilMs.get(uid) ?? 0)) return [];
+    const places = [...(this.#stale.get(uid) ?? [])];
+    if (nowMs >= this.#refusedUntilMs) this.#refused.clear();
     // Discovery is asked just before, so that two who asked at other times do not take turns.
-    if (places.length > 0 || nowMs >= this.#freshUntilMs) {
-      this.#stored = await announcedVersion(deps.kube, this.#owner, { signal });
-      this.#freshUntilMs = nowMs + FRESH_MS;
-    }
+    if (places.length > 0 || nowMs >= this.#freshUntilMs) await this.#ask({ ...deps, signal });
     const renewed: string[] = [];
-    try {
-      for (const place of places) {
+    for (const [partUid, place] of places) {
+      try {
         const isRenewed = await this.#renewOne(deps.kube, place, uid, signal);
         if (isRenewed) renewed.push(place.target.name);
+      } catch (error) {
+        if (!isKubeError(error, 'KUBE_FORBIDDEN', 'KUBE_INVALID')) throw error;
+        makeRoom(this.#refused, REFUSED_MAX);
+        if (this.#refused.size === 0) this.#refusedUntilMs = nowMs + REFUSED_MS;
+        this.#refused.add(partUid);
       }
-    } catch (error) {
-      if (!isKubeError(error, 'KUBE_FORBIDDEN', 'KUBE_INVALID')) throw error;
-      makeRoom(this.#refusedUntilMs);
-      this.#refusedUntilMs.set(uid, nowMs + REFUSED_MS);
     }
+    // The parts were read once more, and so noted.
     this.#stale.delete(uid);
     return renewed;
+  }
+
+  async #ask({ kube, clock, signal }: AskDeps): Promise<void> {
+    this.#stored = await announcedVersion(kube, this.#owner, { signal });
+    this.#freshUntilMs = clock.nowMs() + FRESH_MS;
+  }
+
+  #inStored(owner: OwnerReference): OwnerReference {
+    if (this.#stored === undefined || !this.#isStale(owner)) return owner;
+    return { ...owner, apiVersion: apiVersionOf({ ...this.#owner, version: this.#stored }) };
   }
 
   /** Also before it is known what is stored. */
@@ -99,14 +122,12 @@ export class OwnerVersions {
     uid: string,
     signal: AbortSignal,
   ): Promise<boolean> {
-    const version = this.#stored;
-    if (version === undefined) return false;
-    const apiVersion = apiVersionOf({ ...this.#owner, version });
+    if (this.#stored === undefined) return false;
     const found = await kube.get(ref, target, { metadataOnly: true, signal });
     const { resourceVersion, ownerReferences: owners = [] } = found?.metadata ?? {};
     const isIt = (one: OwnerReference): boolean => one.uid === uid && this.#isStale(one);
     if (!owners.some(isIt)) return false;
-    const ownerReferences = owners.map((one) => (isIt(one) ? { ...one, apiVersion } : one));
+    const ownerReferences = owners.map((one) => (isIt(one) ? this.#inStored(one) : one));
     const body = { metadata: { resourceVersion, ownerReferences } };
     try {
       await kube.patch(ref, target, { type: 'merge', body }, { signal });
@@ -118,6 +139,6 @@ export class OwnerVersions {
   }
 }
 
-function makeRoom(map: Map<string, unknown>): void {
-  if (map.size >= OWNERS_MAX) map.clear();
+function makeRoom(all: Pick<Set<string>, 'size' | 'clear'>, max: number): void {
+  if (all.size >= max) all.clear();
 }

@@ -1,11 +1,17 @@
 // Owner references through the steps of the timeline, on the real API server: each function brings
 // those of its parts to the version that is stored, there and back, with the rights of its account.
 // Then v1alpha1 goes, and Kubernetes' own garbage collector is the judge.
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { isDeepStrictEqual, promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { etcdCluster } from '../../../functions/etcd-cluster/index.ts';
 import { etcdPeer } from '../../../functions/etcd-peer/index.ts';
 import { natsCluster } from '../../../functions/nats-cluster/index.ts';
 import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
+import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 import { controllerManagerSpec } from '../../../knative/try/local/plane/kube-controller-manager.ts';
 import { etcdClusterRights } from '../../../knative/tools/rights/etcd-cluster.ts';
 import { etcdPeerRights } from '../../../knative/tools/rights/etcd-peer.ts';
@@ -30,6 +36,7 @@ import { startOwnPart } from '../../lanes/own-part.ts';
 import { sharedPlane } from '../../lanes/shared-plane.ts';
 import { beta, ConversionRig } from './rig.ts';
 
+const PAGE = fileURLToPath(new URL('../../../docs/upgrading.md', import.meta.url));
 const namespace = 'shop';
 const STEP_MS = 240_000;
 const PARTS = [SECRETS, SERVICES, BUDGETS, NETWORK_POLICIES, STATEFUL_SETS, ETCD_PEERS];
@@ -82,14 +89,15 @@ const optionsOf = async (name: string) => ({
     PORT: '0',
     LOG_LEVEL: 'silent',
     DRAIN_MINIMUM_SECONDS: '0',
-    WORK_SECONDS: '1',
+    WORK_SECONDS: '0.2',
     KUBECONFIG: await rig.kubeconfigOf(name),
   },
   build: { version: '0.0.0', commit: '' },
 });
 
 async function sweep(): Promise<void> {
-  for (const { port } of running) expect((await sendEvent(port, SWEEP, {})).ok).toBe(true);
+  const answers = await Promise.all(running.map(({ port }) => sendEvent(port, SWEEP, {})));
+  expect(answers.map(({ ok }) => ok)).toEqual([true, true, true]);
 }
 
 async function parts(): Promise<readonly KubeObject[]> {
@@ -104,12 +112,12 @@ const ownersOf = ({ ownerReferences = [] }: KubeObject['metadata']) =>
 
 /** There are all kinds of parts, of all kinds of owners. */
 async function allName(version: string): Promise<boolean> {
-  const found = await parts();
-  const owners = found.flatMap(({ metadata }) => ownersOf(metadata));
+  const all = await parts();
+  const owners = all.flatMap(({ metadata }) => ownersOf(metadata));
   const kinds = new Set(owners.map(({ kind }) => kind));
   return (
     OWNERS.every((kind) => kinds.has(kind)) &&
-    new Set(found.map(({ kind }) => kind)).size === PARTS.length &&
+    new Set(all.map(({ kind }) => kind)).size === PARTS.length &&
     owners.every(({ apiVersion }) => apiVersion === `ballast.dev/${version}`)
   );
 }
@@ -131,11 +139,41 @@ const versionsOf = (objects: readonly KubeObject[]): object =>
     objects.map(({ kind, metadata }) => [`${kind} ${metadata.name}`, metadata.resourceVersion]),
   );
 
+/** By the commands of the page, with other words in the place of those that are there. */
+async function runAsWritten(first: string, changes: object = {}): Promise<string> {
+  const page = await readFile(PAGE, 'utf8');
+  const block = page.split('```sh\n').find((one) => one.startsWith(first)) ?? '';
+  const [commands = ''] = block.split('```');
+  const changed = Object.entries(changes).reduce(
+    (text, [from, to]) => text.replaceAll(from, String(to)),
+    commands,
+  );
+  const PATH = `${dirname(await resolvePart('kubectl'))}:${process.env['PATH']}`;
+  const { dir, kubeconfigPath: KUBECONFIG } = rig.plane;
+  const env = { PATH, KUBECONFIG, KUBECACHEDIR: join(dir, 'kubectl') };
+  // It ends with 1 where it finds nothing.
+  const { stdout, stderr } = await promisify(execFile)('sh', ['-c', `${changed.trim()} || true`], {
+    env,
+  });
+  expect(stderr).toBe('');
+  return stdout;
+}
+
+/** Parts that the page finds, as lines. */
+const found = (version: string): Promise<string> =>
+  runAsWritten('PARTS=', { 'grep ballast.dev/v1alpha1': `grep ballast.dev/${version}` });
+
 /** Nobody writes what is as it should be. */
 async function expectRest(): Promise<void> {
-  const before = versionsOf(await parts());
-  for (let look = 0; look < LOOKS; look += 1) await sweep();
-  expect(versionsOf(await parts())).toEqual(before);
+  await until(
+    'all parts to stay as they are',
+    async () => {
+      const before = versionsOf(await parts());
+      for (let look = 0; look < LOOKS; look += 1) await sweep();
+      return isDeepStrictEqual(versionsOf(await parts()), before);
+    },
+    STEP_MS,
+  );
 }
 
 test(
@@ -158,7 +196,10 @@ test(
     ] as const) {
       await rig.applyStep(step);
       await rig.whenConverting();
+      const former = version === 'v1beta1' ? 'v1alpha1' : 'v1beta1';
+      expect(await found(former)).toContain('EtcdPeer');
       await bringTo(version);
+      expect(await found(former)).toBe('');
       await expectRest();
       await sleep();
     }
@@ -201,12 +242,24 @@ async function collectGarbage(): Promise<void> {
   );
 }
 
+test('a part that is made anew names it from the start', async () => {
+  const { kube } = rig;
+  const target = { namespace, name: NATS.name };
+  const before = await kube.get(SERVICES, target);
+  await kube.delete(SERVICES, target, { uid: before?.metadata.uid ?? '' });
+  await bringTo('v1beta1');
+  const made = await kube.get(SERVICES, target);
+  const written = (made?.metadata.managedFields ?? []).map(({ operation }) => operation);
+  expect([made?.metadata.uid === before?.metadata.uid, written]).toEqual([false, ['Apply']]);
+  await sleep();
+});
+
 test(
   'once v1alpha1 is gone the parts go with their owner, but not what names it in v1alpha1',
   async () => {
     const { kube } = rig;
-    const found = await kube.get(NATS_CLUSTERS, NATS);
-    const uid = found?.metadata.uid ?? '';
+    const nats = await kube.get(NATS_CLUSTERS, NATS);
+    const uid = nats?.metadata.uid ?? '';
     const own = async (): Promise<readonly string[]> =>
       (await parts())
         .filter(({ metadata }) => ownersOf(metadata).some((owner) => owner.uid === uid))
@@ -218,6 +271,11 @@ test(
       return kube.create(SECRETS, { apiVersion: 'v1', kind: 'Secret', metadata });
     };
     await make('left', {});
+    await make('by-hand', {});
+    const lines = (await found('v1alpha1')).trim().split('\n');
+    expect(lines.map((line) => line.split(/ +/)[2])).toEqual(['by-hand', 'left']);
+    const which = { 'clusterrole NAME': `secret by-hand -n ${namespace}` };
+    await runAsWritten('kubectl patch clusterrole', which);
     await takeAlphaOff();
     const all = await own();
     await make('of-nobody', { apiVersion: 'ballast.dev/v1beta1', uid: crypto.randomUUID() });
