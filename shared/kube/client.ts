@@ -76,9 +76,11 @@ export interface KubeOptions {
   readonly onWrite?: OnWrite;
 }
 
+/** `ref` of what is applied, and so may be there. */
 export type OnWrite = <Any extends Manifest | NamelessManifest>(
   manifest: Any,
   options: CallOptions,
+  ref?: ResourceRef,
 ) => Promise<Any>;
 
 export interface RawRequest extends CallOptions {
@@ -173,7 +175,7 @@ export class KubeClient {
    * these still hold.
    */
   async apply(ref: ResourceRef, manifest: Manifest, options: ApplyOptions): Promise<KubeObject> {
-    return this.#writes.apply(ref, await this.#onWrite(manifest, options), options);
+    return this.#writes.apply(ref, await this.#onWrite(manifest, options, ref), options);
   }
 
   patch(

@@ -103,7 +103,7 @@ function openWith(owners: OwnerVersions | undefined, how: KubeOptions, clock: Cl
   const kube: KubeClient = openKube({
     ...how,
     onRead: (ref, object) => owners.note(ref, object),
-    onWrite: (manifest, { signal }) => owners.named({ kube, clock, signal }, manifest),
+    onWrite: (manifest, { signal }, ref) => owners.named({ kube, clock, signal }, manifest, ref),
   });
   return kube;
 }

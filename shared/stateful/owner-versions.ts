@@ -65,12 +65,26 @@ export class OwnerVersions {
     this.#stale.set(owner.uid, parts.set(uid, { ref, target }));
   }
 
-  /** The same part, which names its owner in the version that is stored. */
-  async named<Any extends Manifest | NamelessManifest>(deps: AskDeps, part: Any): Promise<Any> {
-    const { ownerReferences: owners } = part.metadata;
+  /**
+   * The same part, which names its owner in the version that is stored. One that is there, with
+   * `ref`, names it as before: who may not change owners has to be able to change the rest.
+   */
+  async named<Any extends Manifest | NamelessManifest>(
+    deps: AskDeps,
+    part: Any,
+    ref?: ResourceRef,
+  ): Promise<Any> {
+    const { name, namespace, ownerReferences: owners } = part.metadata;
     if (!Array.isArray(owners)) return part;
     if (deps.clock.nowMs() >= this.#freshUntilMs) await this.#ask(deps);
-    const ownerReferences = owners.map((one: OwnerReference) => this.#inStored(one));
+    const target = { name: name ?? '', ...(namespace === undefined ? {} : { namespace }) };
+    const how = { metadataOnly: true, signal: deps.signal };
+    const there = ref === undefined ? null : await deps.kube.get(ref, target, how);
+    const before = there?.metadata.ownerReferences ?? [];
+    const ownerReferences = owners.map((one: OwnerReference) => {
+      const was = before.find((owner) => owner.uid === one.uid && this.#isOfGroup(owner));
+      return was === undefined ? this.#inStored(one) : { ...one, apiVersion: was.apiVersion };
+    });
     return { ...part, metadata: { ...part.metadata, ownerReferences } };
   }
 
@@ -109,10 +123,13 @@ export class OwnerVersions {
   }
 
   /** Also before it is known what is stored. */
-  #isStale({ apiVersion }: OwnerReference): boolean {
-    const { group } = this.#owner;
+  #isStale(owner: OwnerReference): boolean {
     const stored = this.#stored && apiVersionOf({ ...this.#owner, version: this.#stored });
-    return apiVersion.startsWith(`${group}/`) && apiVersion !== stored;
+    return this.#isOfGroup(owner) && owner.apiVersion !== stored;
+  }
+
+  #isOfGroup({ apiVersion }: OwnerReference): boolean {
+    return apiVersion.startsWith(`${this.#owner.group}/`);
   }
 
   /** False where nothing is to be done, or somebody else was first. */

@@ -9,6 +9,7 @@ import { isDeepStrictEqual, promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { etcdCluster } from '../../../functions/etcd-cluster/index.ts';
 import { etcdPeer } from '../../../functions/etcd-peer/index.ts';
+import { FIELD_MANAGER } from '../../../functions/nats-cluster/field-manager.ts';
 import { natsCluster } from '../../../functions/nats-cluster/index.ts';
 import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
 import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
@@ -38,6 +39,7 @@ import { beta, ConversionRig } from './rig.ts';
 
 const PAGE = fileURLToPath(new URL('../../../docs/upgrading.md', import.meta.url));
 const namespace = 'shop';
+const NATS = { namespace, name: 'nats' };
 const STEP_MS = 240_000;
 const PARTS = [SECRETS, SERVICES, BUDGETS, NETWORK_POLICIES, STATEFUL_SETS, ETCD_PEERS];
 const OWNERS = ['EtcdCluster', 'EtcdPeer', 'NatsCluster'];
@@ -89,7 +91,7 @@ const optionsOf = async (name: string) => ({
     PORT: '0',
     LOG_LEVEL: 'silent',
     DRAIN_MINIMUM_SECONDS: '0',
-    WORK_SECONDS: '0.2',
+    WORK_SECONDS: '1',
     KUBECONFIG: await rig.kubeconfigOf(name),
   },
   build: { version: '0.0.0', commit: '' },
@@ -207,7 +209,6 @@ test(
   3 * STEP_MS,
 );
 
-const NATS = { namespace, name: 'nats' };
 const DEFINITION = { name: 'natsclusters.ballast.dev' };
 
 /** As storage-migration does on proof, and whoever takes the version off then. */
@@ -242,15 +243,34 @@ async function collectGarbage(): Promise<void> {
   );
 }
 
+/** How the function wrote the Service: what it applies, and what it patches. */
+async function operations(): Promise<ReadonlySet<unknown>> {
+  const { managedFields = [] } = (await rig.kube.get(SERVICES, NATS))?.metadata ?? {};
+  const own = managedFields.filter(({ manager }) => manager === FIELD_MANAGER);
+  return new Set(own.map(({ operation }) => operation));
+}
+
 test('a part that is made anew names it from the start', async () => {
   const { kube } = rig;
-  const target = { namespace, name: NATS.name };
-  const before = await kube.get(SERVICES, target);
-  await kube.delete(SERVICES, target, { uid: before?.metadata.uid ?? '' });
+  const { uid = '' } = (await kube.get(SERVICES, NATS))?.metadata ?? {};
+  await kube.delete(SERVICES, NATS, { uid });
   await bringTo('v1beta1');
-  const made = await kube.get(SERVICES, target);
-  const written = (made?.metadata.managedFields ?? []).map(({ operation }) => operation);
-  expect([made?.metadata.uid === before?.metadata.uid, written]).toEqual([false, ['Apply']]);
+  expect((await kube.get(SERVICES, NATS))?.metadata.uid).not.toBe(uid);
+  expect(await operations()).toEqual(new Set(['Apply']));
+  await sleep();
+});
+
+test('a part that is applied names what it did, and follows by itself', async () => {
+  const { kube } = rig;
+  const { ownerReferences: owners = [] } = (await kube.get(SERVICES, NATS))?.metadata ?? {};
+  const ownerReferences = owners.map((one) => ({ ...one, apiVersion: 'ballast.dev/v1alpha1' }));
+  const selector = { 'ballast.dev/nats-cluster': 'other' };
+  const body = { metadata: { ownerReferences }, spec: { selector } };
+  await kube.patch(SERVICES, NATS, { type: 'merge', body });
+  await bringTo('v1beta1');
+  const spec = { selector: { 'ballast.dev/nats-cluster': NATS.name } };
+  expect(await kube.get(SERVICES, NATS)).toMatchObject({ spec });
+  expect(await operations()).toEqual(new Set(['Apply', 'Update']));
   await sleep();
 });
 

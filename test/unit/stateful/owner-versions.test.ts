@@ -90,6 +90,22 @@ test('a part that is made names the stored version from the start', async () => 
   expect((await make({ ownerReferences })).metadata).toEqual({ name: 'a', ownerReferences });
 });
 
+test('a part that is applied names its owner as before, or the stored version if new', async () => {
+  const scene = new Scene();
+  const owners = new OwnerVersions(DATABASES);
+  const deps = { kube: scene.kube.client, clock: scene.clock };
+  const applied = async (): Promise<unknown> => {
+    const metadata = { name: 'db', namespace: 'shop', ownerReferences: [ownedBy('o1')] };
+    const part = { apiVersion: 'v1', kind: 'Secret', metadata };
+    return (await owners.named(deps, part, SECRETS)).metadata.ownerReferences;
+  };
+  expect(await applied()).toEqual([ownedBy('o1', NEW)]);
+  for (const version of [OLD, NEW]) {
+    scene.part('db', [ownedBy('o2'), { ...ownedBy('o1', version), controller: false }]);
+    expect(await applied()).toEqual([ownedBy('o1', version)]);
+  }
+});
+
 test('what names it already, belongs to others, or ends, is not written', async () => {
   const scene = new Scene();
   scene.part('done', [ownedBy('o1', NEW)]);
