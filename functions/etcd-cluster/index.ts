@@ -51,7 +51,7 @@ export const etcdCluster = defineStateful({
   purpose: 'Keeps etcd clusters right: one birth, members one at a time, never without a quorum.',
   fieldManager: FIELD_MANAGER,
   lease: ETCD_CLUSTER_LEASE,
-  owner: ETCD_CLUSTERS,
+  owner: { ...ETCD_CLUSTERS, kind: 'EtcdCluster' },
   open: (options, _, metrics) => new Deps({ ...options, openAdmin: openEtcdAdmin, metrics }),
   load: () => import('./reconciler.ts'),
 });

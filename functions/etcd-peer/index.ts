@@ -24,7 +24,7 @@ export const etcdPeer = defineStateful({
   purpose: 'Keeps the pod and the volume of each member of an etcd cluster.',
   fieldManager: FIELD_MANAGER,
   lease: ETCD_PEER_LEASE,
-  owner: ETCD_PEERS,
+  owner: { ...ETCD_PEERS, kind: 'EtcdPeer' },
   open: (options) => new Deps(options),
   load: () => import('./reconciler.ts'),
 });

@@ -40,7 +40,7 @@ export const natsCluster = defineStateful({
   purpose: 'Keeps NATS clusters right: config, scale, and updates that lose no stream.',
   fieldManager: FIELD_MANAGER,
   lease: NATS_CLUSTER_LEASE,
-  owner: NATS_CLUSTERS,
+  owner: { ...NATS_CLUSTERS, kind: 'NatsCluster' },
   open: (options, _, metrics) =>
     new Deps({
       ...options,

@@ -9,10 +9,9 @@ import { secondsAsMs } from '../function/parsers.ts';
 import { CHANGES, SWEEP } from '../function/sources.ts';
 import { SWEEP_CONFIG, type SweepConfig } from '../function/sweep-config.ts';
 import { type KubeClient, type KubeOptions, openKube } from '../kube/client.ts';
-import type { ResourceRef } from '../kube/objects.ts';
 import { readJson } from '../kube/read-json.ts';
 import type { StatefulDeps, StatefulOptions } from './deps.ts';
-import { OwnerVersions } from './owner-versions.ts';
+import { type OwnerKind, OwnerVersions } from './owner-versions.ts';
 import type { Reconciler, ReconcilerDeps } from './reconciler.ts';
 
 export interface StatefulConfig extends SweepConfig {
@@ -45,7 +44,7 @@ interface StatefulFunction<Deps extends ReconcilerDeps, More extends object> {
   /** The sweep alone wakes it; and where there is none of its objects it writes nothing at all. */
   readonly isQuiet?: boolean;
   /** The kind whose parts it keeps, where these stay as long as it does. */
-  readonly owner?: ResourceRef;
+  readonly owner?: OwnerKind;
   /** Settings of its own. */
   readonly config?: ConfigShape<More>;
   readonly open: (options: StatefulOptions, more: More, metrics: Metrics) => Deps;

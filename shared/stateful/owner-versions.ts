@@ -25,11 +25,21 @@ const REFUSED_MS = 3_600_000;
 const OWNERS_MAX = 1_000;
 const REFUSED_MAX = 10_000;
 
-/** Where a part is: of its content nothing is kept. */
-interface Place {
+/** The kind whose parts they are, in any version. */
+export interface OwnerKind extends ResourceRef {
+  readonly kind: string;
+}
+
+/** A part as it was read, as far as it takes to write its owners. */
+interface Part {
   readonly ref: ResourceRef;
   readonly target: ObjectName;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly owners: readonly OwnerReference[];
 }
+
+type Place = Pick<(Manifest | NamelessManifest)['metadata'], 'name' | 'namespace'>;
 
 interface AskDeps {
   readonly kube: KubeClient;
@@ -38,31 +48,31 @@ interface AskDeps {
 }
 
 export class OwnerVersions {
-  readonly #owner: ResourceRef;
+  readonly #owner: OwnerKind;
   /** Parts that may name another version, by the uid of their owner and by their own. */
-  readonly #stale = new Map<string, Map<string, Place>>();
+  readonly #stale = new Map<string, Map<string, Part>>();
   /** Parts of which it was refused, by their uid: the others do not wait for them. */
   readonly #refused = new Set<string>();
   #refusedUntilMs = 0;
-  /** Undefined where discovery does not say it. */
+  /** An apiVersion; undefined until it was asked, and where discovery does not say it. */
   #stored: string | undefined;
   #freshUntilMs = -Infinity;
 
-  /** `owner` is the kind whose parts they are, in any version. */
-  constructor(owner: ResourceRef) {
+  constructor(owner: OwnerKind) {
     this.#owner = owner;
   }
 
   /** Takes whatever the function has read. */
   note(ref: ResourceRef, { metadata }: KubeObject): void {
-    const { name, namespace, uid, ownerReferences = [], deletionTimestamp } = metadata;
-    const owner = ownerReferences.find((one) => this.#isStale(one));
-    if (owner === undefined || deletionTimestamp !== undefined || this.#refused.has(uid)) return;
-    makeRoom(this.#stale, OWNERS_MAX);
-    const parts = this.#stale.get(owner.uid) ?? new Map<string, Place>();
-    if (parts.size >= RENEWED_MAX) return;
-    const target = { name, ...(namespace === undefined ? {} : { namespace }) };
-    this.#stale.set(owner.uid, parts.set(uid, { ref, target }));
+    const { uid, resourceVersion, deletionTimestamp, ownerReferences: owners = [] } = metadata;
+    if (deletionTimestamp !== undefined || this.#refused.has(uid)) return;
+    const part = { ref, target: targetOf(metadata), uid, resourceVersion, owners };
+    for (const owner of owners.filter((one) => this.#mayBeStale(one))) {
+      const parts = this.#stale.get(owner.uid) ?? new Map<string, Part>();
+      if (parts.size >= RENEWED_MAX && !parts.has(uid)) continue;
+      makeRoom(this.#stale, OWNERS_MAX);
+      this.#stale.set(owner.uid, parts.set(uid, part));
+    }
   }
 
   /**
@@ -74,87 +84,83 @@ export class OwnerVersions {
     part: Any,
     ref?: ResourceRef,
   ): Promise<Any> {
-    const { name, namespace, ownerReferences: owners } = part.metadata;
+    const { ownerReferences: owners } = part.metadata;
     if (!Array.isArray(owners)) return part;
     if (deps.clock.nowMs() >= this.#freshUntilMs) await this.#ask(deps);
-    const target = { name: name ?? '', ...(namespace === undefined ? {} : { namespace }) };
     const how = { metadataOnly: true, signal: deps.signal };
-    const there = ref === undefined ? null : await deps.kube.get(ref, target, how);
-    const before = there?.metadata.ownerReferences ?? [];
+    const there = ref && (await deps.kube.get(ref, targetOf(part.metadata), how));
     const ownerReferences = owners.map((one: OwnerReference) => {
-      const was = before.find((owner) => owner.uid === one.uid && this.#isOfGroup(owner));
-      return was === undefined ? this.#inStored(one) : { ...one, apiVersion: was.apiVersion };
+      const isIt = (was: OwnerReference): boolean => was.uid === one.uid && this.#isOfKind(was);
+      const apiVersion = there?.metadata.ownerReferences?.find(isIt)?.apiVersion;
+      return apiVersion === undefined ? this.#inStored(one) : { ...one, apiVersion };
     });
     return { ...part, metadata: { ...part.metadata, ownerReferences } };
   }
 
   /** Returns the names of the parts of this owner whose references were written. */
-  async renew(deps: AskDeps, uid: string, signal: AbortSignal): Promise<readonly string[]> {
+  async renew(deps: AskDeps, uid: string): Promise<readonly string[]> {
     const nowMs = deps.clock.nowMs();
-    const places = [...(this.#stale.get(uid) ?? [])];
+    const noted = [...(this.#stale.get(uid)?.values() ?? [])];
     if (nowMs >= this.#refusedUntilMs) this.#refused.clear();
     // Discovery is asked just before, so that two who asked at other times do not take turns.
-    if (places.length > 0 || nowMs >= this.#freshUntilMs) await this.#ask({ ...deps, signal });
+    if (noted.length > 0 || nowMs >= this.#freshUntilMs) await this.#ask(deps);
     const renewed: string[] = [];
-    for (const [partUid, place] of places) {
-      try {
-        const isRenewed = await this.#renewOne(deps.kube, place, uid, signal);
-        if (isRenewed) renewed.push(place.target.name);
-      } catch (error) {
-        if (!isKubeError(error, 'KUBE_FORBIDDEN', 'KUBE_INVALID')) throw error;
-        makeRoom(this.#refused, REFUSED_MAX);
-        if (this.#refused.size === 0) this.#refusedUntilMs = nowMs + REFUSED_MS;
-        this.#refused.add(partUid);
-      }
+    for (const part of noted) {
+      // Parts that were read before the first question may name it already.
+      if (!part.owners.some((one) => this.#mayBeStale(one))) continue;
+      if (await this.#renewOne(deps, part, nowMs)) renewed.push(part.target.name);
     }
-    // The parts were read once more, and so noted.
     this.#stale.delete(uid);
     return renewed;
   }
 
   async #ask({ kube, clock, signal }: AskDeps): Promise<void> {
-    this.#stored = await announcedVersion(kube, this.#owner, { signal });
+    const version = await announcedVersion(kube, this.#owner, { signal });
+    this.#stored = version && apiVersionOf({ ...this.#owner, version });
     this.#freshUntilMs = clock.nowMs() + FRESH_MS;
   }
 
   #inStored(owner: OwnerReference): OwnerReference {
-    if (this.#stored === undefined || !this.#isStale(owner)) return owner;
-    return { ...owner, apiVersion: apiVersionOf({ ...this.#owner, version: this.#stored }) };
+    if (this.#stored === undefined || !this.#isOfKind(owner)) return owner;
+    return { ...owner, apiVersion: this.#stored };
   }
 
-  /** Also before it is known what is stored. */
-  #isStale(owner: OwnerReference): boolean {
-    const stored = this.#stored && apiVersionOf({ ...this.#owner, version: this.#stored });
-    return this.#isOfGroup(owner) && owner.apiVersion !== stored;
+  /** Before the first question anything may be; where the answer says nothing, nothing is. */
+  #mayBeStale(owner: OwnerReference): boolean {
+    if (!this.#isOfKind(owner)) return false;
+    if (this.#freshUntilMs === -Infinity) return true;
+    return this.#stored !== undefined && owner.apiVersion !== this.#stored;
   }
 
-  #isOfGroup({ apiVersion }: OwnerReference): boolean {
-    return apiVersion.startsWith(`${this.#owner.group}/`);
+  #isOfKind({ apiVersion, kind }: OwnerReference): boolean {
+    return kind === this.#owner.kind && apiVersion.startsWith(`${this.#owner.group}/`);
   }
 
-  /** False where nothing is to be done, or somebody else was first. */
+  /** False where it is refused, or somebody else was first. */
   async #renewOne(
-    kube: KubeClient,
-    { ref, target }: Place,
-    uid: string,
-    signal: AbortSignal,
+    { kube, signal }: AskDeps,
+    { ref, target, uid, resourceVersion, owners }: Part,
+    nowMs: number,
   ): Promise<boolean> {
-    if (this.#stored === undefined) return false;
-    const found = await kube.get(ref, target, { metadataOnly: true, signal });
-    const { resourceVersion, ownerReferences: owners = [] } = found?.metadata ?? {};
-    const isIt = (one: OwnerReference): boolean => one.uid === uid && this.#isStale(one);
-    if (!owners.some(isIt)) return false;
-    const ownerReferences = owners.map((one) => (isIt(one) ? this.#inStored(one) : one));
-    const body = { metadata: { resourceVersion, ownerReferences } };
+    const ownerReferences = owners.map((one) => this.#inStored(one));
+    const body = { metadata: { uid, resourceVersion, ownerReferences } };
+    const how = { metadataOnly: true, signal };
     try {
-      await kube.patch(ref, target, { type: 'merge', body }, { signal });
+      await kube.patch(ref, target, { type: 'merge', body }, how);
       return true;
     } catch (error) {
       if (isKubeError(error, 'KUBE_CONFLICT', 'KUBE_NOT_FOUND')) return false;
-      throw error;
+      if (!isKubeError(error, 'KUBE_FORBIDDEN', 'KUBE_INVALID')) throw error;
+      makeRoom(this.#refused, REFUSED_MAX);
+      if (this.#refused.size === 0) this.#refusedUntilMs = nowMs + REFUSED_MS;
+      this.#refused.add(uid);
+      return false;
     }
   }
 }
+
+const targetOf = ({ name = '', namespace }: Place): ObjectName =>
+  namespace === undefined ? { name } : { name, namespace };
 
 function makeRoom(all: Pick<Set<string>, 'size' | 'clear'>, max: number): void {
   if (all.size >= max) all.clear();

@@ -9,7 +9,12 @@ import { SECRETS } from '../../../shared/stateful/parts.ts';
 import { HandClock } from '../../builders/hand-clock.ts';
 import { KubeModel } from './kube-model.ts';
 
-const DATABASES = { group: 'example.org', version: 'v1alpha1', resource: 'databases' };
+const DATABASES = {
+  group: 'example.org',
+  version: 'v1alpha1',
+  resource: 'databases',
+  kind: 'Database',
+};
 const [OLD, NEW] = ['example.org/v1alpha1', 'example.org/v1beta1'];
 const MINUTE_MS = 60_000;
 
@@ -51,7 +56,7 @@ class Scene {
   look(owners: OwnerVersions, uid = 'o1'): Promise<readonly string[]> {
     for (const object of this.kube.of('secrets').values()) owners.note(SECRETS, object);
     const { signal } = new AbortController();
-    return owners.renew({ kube: this.kube.client, clock: this.clock }, uid, signal);
+    return owners.renew({ kube: this.kube.client, clock: this.clock, signal }, uid);
   }
 
   versions(): readonly string[] {
@@ -109,13 +114,26 @@ test('a part that is applied names its owner as before, or the stored version if
 test('what names it already, belongs to others, or ends, is not written', async () => {
   const scene = new Scene();
   scene.part('done', [ownedBy('o1', NEW)]);
-  scene.part('of-another', [ownedBy('o1', NEW), ownedBy('o2')]);
+  scene.part('of-another', [ownedBy('o2')]);
   scene.part('foreign', [ownedBy('o1', 'another.org/v1alpha1')]);
+  scene.part('of-another-kind', [{ ...ownedBy('o1'), kind: 'DatabaseBackup' }]);
   const ending = scene.part('ending', [ownedBy('o1')]);
   const deletionTimestamp = '2026-01-01T00:00:00Z';
   scene.kube.change(SECRETS, ending.metadata, { metadata: { deletionTimestamp } });
   expect(await scene.look(new OwnerVersions(DATABASES))).toEqual([]);
   expect(scene.kube.writes).toEqual([]);
+});
+
+test('a part of two owners names both in the stored version, by a look at either', async () => {
+  for (const uid of ['o1', 'o2']) {
+    const scene = new Scene();
+    const { metadata } = scene.part('db', [ownedBy('o1'), ownedBy('o2')]);
+    expect(await scene.look(new OwnerVersions(DATABASES), uid)).toEqual(['db']);
+    const ownerReferences = [ownedBy('o1', NEW), ownedBy('o2', NEW)];
+    expect(await scene.kube.get(SECRETS, metadata)).toMatchObject({
+      metadata: { ownerReferences },
+    });
+  }
 });
 
 test('a look writes some of many, and the looks after it the others', async () => {
@@ -142,8 +160,12 @@ test.each<[string, (scene: Scene) => void]>([
   const scene = new Scene();
   spoil(scene);
   scene.part('db', [ownedBy('o1')]);
-  expect(await scene.look(new OwnerVersions(DATABASES))).toEqual([]);
+  const owners = new OwnerVersions(DATABASES);
+  expect(await scene.look(owners)).toEqual([]);
+  const { asked } = scene;
+  for (let look = 0; look < 5; look += 1) expect(await scene.look(owners)).toEqual([]);
   expect(scene.versions()).toEqual([OLD]);
+  expect(scene.asked).toBe(asked);
 });
 
 test('discovery is asked of what is there once in ten minutes', async () => {
@@ -154,30 +176,44 @@ test('discovery is asked of what is there once in ten minutes', async () => {
     await scene.look(owners);
     await scene.clock.sleep(MINUTE_MS);
   }
-  // It is two pages each time.
+  // It is two pages each time, and no part is read for it, nor written.
   expect(scene.asked).toBe(2 * 3);
+  expect(scene.kube.reads).toBe(0);
+  expect(scene.kube.writes).toEqual([]);
 });
 
-test('a part that somebody changes or deletes meanwhile is left to the next look', async () => {
+test('a part that somebody changes, deletes or makes anew is left to the next look', async () => {
   const scene = new Scene();
   const owners = new OwnerVersions(DATABASES);
-  const { metadata } = scene.part('db', [ownedBy('o1')]);
-  const labels = { a: 'c' };
-  const read = scene.kube.get.bind(scene.kube);
+  const at = scene.part('db', [ownedBy('o1')]).metadata;
+  const remove = (): void => scene.kube.remove(SECRETS, at);
   for (const meanwhile of [
-    () => scene.kube.change(SECRETS, metadata, { metadata: { labels } }),
-    () => scene.kube.remove(SECRETS, metadata),
+    () => scene.kube.change(SECRETS, at, { metadata: { labels: { a: 'c' } } }),
+    () => {
+      remove();
+      scene.part('db', [ownedBy('o1')]);
+    },
+    remove,
   ]) {
-    scene.kube.get = async (...what) => {
-      const object = await read(...what);
+    scene.discovery = () => {
+      scene.discovery = () => undefined;
       meanwhile();
-      return object;
     };
     expect(await scene.look(owners)).toEqual([]);
   }
-  scene.kube.get = read;
+  expect(scene.kube.writes).toEqual([]);
   scene.part('db', [ownedBy('o1')]);
   expect(await scene.look(owners)).toEqual(['db']);
+});
+
+test('a part that is read again is written as it was read last', async () => {
+  const scene = new Scene();
+  const owners = new OwnerVersions(DATABASES);
+  for (let index = 0; index < 8; index += 1) scene.part(`db-${index}`, [ownedBy('o1')]);
+  for (const [, object] of scene.kube.of('secrets')) owners.note(SECRETS, object);
+  const at = { namespace: 'shop', name: 'db-3' };
+  scene.kube.change(SECRETS, at, { metadata: { labels: { a: 'c' } } });
+  expect(await scene.look(owners)).toHaveLength(8);
 });
 
 test('a part of which it is refused is tried again in an hour, and holds up no other', async () => {
