@@ -52,6 +52,7 @@ export const etcdCluster = defineStateful({
   fieldManager: FIELD_MANAGER,
   lease: ETCD_CLUSTER_LEASE,
   owner: { ...ETCD_CLUSTERS, kind: 'EtcdCluster' },
+  hasLastingParts: true,
   open: (options, _, metrics) => new Deps({ ...options, openAdmin: openEtcdAdmin, metrics }),
   load: () => import('./reconciler.ts'),
 });

@@ -25,6 +25,7 @@ export const etcdPeer = defineStateful({
   fieldManager: FIELD_MANAGER,
   lease: ETCD_PEER_LEASE,
   owner: { ...ETCD_PEERS, kind: 'EtcdPeer' },
+  hasLastingParts: true,
   open: (options) => new Deps(options),
   load: () => import('./reconciler.ts'),
 });

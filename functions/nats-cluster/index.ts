@@ -41,6 +41,7 @@ export const natsCluster = defineStateful({
   fieldManager: FIELD_MANAGER,
   lease: NATS_CLUSTER_LEASE,
   owner: { ...NATS_CLUSTERS, kind: 'NatsCluster' },
+  hasLastingParts: true,
   open: (options, _, metrics) =>
     new Deps({
       ...options,

@@ -43,8 +43,10 @@ interface StatefulFunction<Deps extends ReconcilerDeps, More extends object> {
   readonly lease: string;
   /** The sweep alone wakes it; and where there is none of its objects it writes nothing at all. */
   readonly isQuiet?: boolean;
-  /** The kind whose parts it keeps, where these stay as long as it does. */
-  readonly owner?: OwnerKind;
+  /** The kind that owns what it makes, and is named in the version that is stored. */
+  readonly owner: OwnerKind;
+  /** What it makes stays as long as its owner, and follows when another version is stored. */
+  readonly hasLastingParts?: boolean;
   /** Settings of its own. */
   readonly config?: ConfigShape<More>;
   readonly open: (options: StatefulOptions, more: More, metrics: Metrics) => Deps;
@@ -62,6 +64,7 @@ export const defineStateful = <
   lease,
   isQuiet = false,
   owner,
+  hasLastingParts = false,
   config,
   open,
   load,
@@ -76,11 +79,12 @@ export const defineStateful = <
     open: (all, { clock, log, metrics }) => {
       const { kubeconfigPath, workMs, leaseNamespace, sweepSeconds } = all;
       const how = { kubeconfigPath, userAgent: fieldManager, fieldManager, log };
-      const owners = owner && new OwnerVersions(owner);
+      const owners = new OwnerVersions(owner);
+      const kube = openWith(owners, how, { clock, hasLastingParts });
       const options = {
-        kube: openWith(owners, how, clock),
+        kube,
         clock,
-        owners,
+        owners: hasLastingParts ? owners : undefined,
         workMs,
         lease: { namespace: leaseNamespace, name: lease, sweepSeconds, isForObjects: isQuiet },
       };
@@ -96,13 +100,16 @@ export const defineStateful = <
     },
   });
 
-/** Whatever it reads and makes passes by those who know in which version parts name their owner. */
-function openWith(owners: OwnerVersions | undefined, how: KubeOptions, clock: Clock): KubeClient {
-  if (owners === undefined) return openKube(how);
+/** Whatever it makes and reads passes by those who know in which version parts name their owner. */
+function openWith(
+  owners: OwnerVersions,
+  how: KubeOptions,
+  { clock, hasLastingParts }: { readonly clock: Clock; readonly hasLastingParts: boolean },
+): KubeClient {
   const kube: KubeClient = openKube({
     ...how,
-    onRead: (ref, object) => owners.note(ref, object),
     onWrite: (manifest, { signal }, ref) => owners.named({ kube, clock, signal }, manifest, ref),
+    ...(hasLastingParts && { onRead: (ref, object) => owners.note(ref, object) }),
   });
   return kube;
 }
