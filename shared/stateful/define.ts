@@ -43,9 +43,9 @@ interface StatefulFunction<Deps extends ReconcilerDeps, More extends object> {
   readonly lease: string;
   /** The sweep alone wakes it; and where there is none of its objects it writes nothing at all. */
   readonly isQuiet?: boolean;
-  /** The kind that owns what it makes, and is named in the version that is stored. */
+  /** The kind that owns its parts: these name it in the version that is stored. */
   readonly owner: OwnerKind;
-  /** What it makes stays as long as its owner, and follows when another version is stored. */
+  /** Its parts stay as long as their owner, and follow when another version is stored. */
   readonly hasLastingParts?: boolean;
   /** Settings of its own. */
   readonly config?: ConfigShape<More>;

@@ -270,11 +270,16 @@ test('a part that is made anew names it from the start', async () => {
 });
 
 test('so does what no function may bring along, such as the Job of a backup', async () => {
-  const metadata = { namespace, name: 'nightly' };
+  const name = 'nightly';
   const target = { claim: { name: 'backups' } };
   const spec = { source: { endpoints: ['http://etcd:2379'] }, target };
   const apiVersion = 'ballast.dev/v1alpha1';
-  await rig.kube.create(ETCD_BACKUPS, { apiVersion, kind: 'EtcdBackup', metadata, spec });
+  await rig.kube.create(ETCD_BACKUPS, {
+    apiVersion,
+    kind: 'EtcdBackup',
+    metadata: { namespace, name },
+    spec,
+  });
   running = [await startFunction(etcdBackup, await optionsOf(etcdBackup.name))];
   const jobs = async () => (await rig.kube.list(JOBS, { namespace })).items;
   await until('its Job', async () => {
@@ -282,7 +287,7 @@ test('so does what no function may bring along, such as the Job of a backup', as
     return (await jobs()).length > 0;
   });
   expect((await jobs()).flatMap(({ metadata }) => ownersOf(metadata))).toMatchObject([
-    { apiVersion: 'ballast.dev/v1beta1', kind: 'EtcdBackup', name: metadata.name },
+    { apiVersion: 'ballast.dev/v1beta1', kind: 'EtcdBackup', name },
   ]);
   await sleep();
 });

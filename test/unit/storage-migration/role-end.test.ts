@@ -46,7 +46,7 @@ async function applied({
   return said;
 }
 
-/** What is stored is not what comes first. */
+/** The stored version is not the one that comes first. */
 function discovery(path: string): string {
   const storageVersionHash = hashOf('ballast.dev', 'v1beta1', 'StorageMigration');
   const resource = { name: 'storagemigrations', kind: 'StorageMigration', storageVersionHash };
