@@ -1,11 +1,7 @@
 // Owner references through the steps of the timeline, on the real API server: each function brings
 // those of its parts to the version that is stored, there and back, with the rights of its account.
 // Then v1alpha1 goes, and Kubernetes' own garbage collector is the judge.
-import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { isDeepStrictEqual, promisify } from 'node:util';
+import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { etcdBackup } from '../../../functions/etcd-backup/index.ts';
 import { etcdCluster } from '../../../functions/etcd-cluster/index.ts';
@@ -13,7 +9,6 @@ import { etcdPeer } from '../../../functions/etcd-peer/index.ts';
 import { FIELD_MANAGER } from '../../../functions/nats-cluster/field-manager.ts';
 import { natsCluster } from '../../../functions/nats-cluster/index.ts';
 import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
-import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 import { controllerManagerSpec } from '../../../knative/try/local/plane/kube-controller-manager.ts';
 import { etcdBackupRights } from '../../../knative/tools/rights/etcd-backup.ts';
 import { etcdClusterRights } from '../../../knative/tools/rights/etcd-cluster.ts';
@@ -41,7 +36,6 @@ import { startOwnPart } from '../../lanes/own-part.ts';
 import { sharedPlane } from '../../lanes/shared-plane.ts';
 import { beta, ConversionRig } from './rig.ts';
 
-const PAGE = fileURLToPath(new URL('../../../docs/upgrading.md', import.meta.url));
 const namespace = 'shop';
 const NATS = { namespace, name: 'nats' };
 const STEP_MS = 240_000;
@@ -150,29 +144,9 @@ const versionsOf = (objects: readonly KubeObject[]): object =>
     objects.map(({ kind, metadata }) => [`${kind} ${metadata.name}`, metadata.resourceVersion]),
   );
 
-/** By the commands of the page, with other words in the place of those that are there. */
-async function runAsWritten(first: string, changes: object = {}): Promise<string> {
-  const page = await readFile(PAGE, 'utf8');
-  const block = page.split('```sh\n').find((one) => one.startsWith(first)) ?? '';
-  const [commands = ''] = block.split('```');
-  const changed = Object.entries(changes).reduce(
-    (text, [from, to]) => text.replaceAll(from, String(to)),
-    commands,
-  );
-  const PATH = `${dirname(await resolvePart('kubectl'))}:${process.env['PATH']}`;
-  const { dir, kubeconfigPath: KUBECONFIG } = rig.plane;
-  const env = { PATH, KUBECONFIG, KUBECACHEDIR: join(dir, 'kubectl') };
-  // It ends with 1 where it finds nothing.
-  const { stdout, stderr } = await promisify(execFile)('sh', ['-c', `${changed.trim()} || true`], {
-    env,
-  });
-  expect(stderr).toBe('');
-  return stdout;
-}
-
 /** Parts that the page finds, as lines. */
 const found = (version: string): Promise<string> =>
-  runAsWritten('PARTS=', { 'grep ballast.dev/v1alpha1': `grep ballast.dev/${version}` });
+  rig.runAsWritten('PARTS=', { 'grep ballast.dev/v1alpha1': `grep ballast.dev/${version}` });
 
 /** Nobody writes what is as it should be. */
 async function expectRest(): Promise<void> {
@@ -233,12 +207,7 @@ async function takeAlphaOff(): Promise<void> {
     { op: 'remove', path: '/spec/versions/0' },
   ] as const;
   await kube.patch(CRDS, DEFINITION, { type: 'json', body });
-  await until('v1alpha1 to be away', async () =>
-    kube.list(NATS_CLUSTERS).then(
-      () => false,
-      () => true,
-    ),
-  );
+  await rig.whenAway('natsclusters');
 }
 
 const LINES = 200;
@@ -327,7 +296,7 @@ test(
     const lines = (await found('v1alpha1')).trim().split('\n');
     expect(lines.map((line) => line.split(/ +/)[2])).toEqual(['by-hand', 'left']);
     const which = { 'clusterrole NAME': `secret by-hand -n ${namespace}` };
-    await runAsWritten('kubectl patch clusterrole', which);
+    await rig.runAsWritten('kubectl patch clusterrole', which);
     await takeAlphaOff();
     const all = await own();
     await make('of-nobody', { apiVersion: 'ballast.dev/v1beta1', uid: crypto.randomUUID() });
