@@ -4,8 +4,8 @@ import type { KubeClient } from '../../shared/kube/client.ts';
 import { CRDS } from '../../shared/kube/crds.ts';
 import { isRecord } from '../../shared/kube/json.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
-import { KINDS } from './kinds.ts';
-import { GROUP } from './versions.ts';
+import { KINDS } from '../../shared/kube/own-kinds/kinds.ts';
+import { GROUP } from '../../shared/kube/own-kinds/versions.ts';
 
 /** The definitions: each kind in the plural, in lower case. */
 const PLURALS = [...KINDS.keys()].map((kind) => `${kind.toLowerCase()}s`);

@@ -1,7 +1,8 @@
 // Converts objects of our own kinds between their versions, when the API server asks. It stands in
 // the way of every read of another version than the stored one, so it never sleeps and is no
 // Knative Service (knative/overlays/timeline). Wakes on no event. In the order of a review: routes,
-// review, convert with its parts by kind (kinds), and kept; beside it front and keeper, for TLS.
+// review, and shared/kube/own-kinds with the words of each kind; beside them front and keeper, for
+// TLS.
 import { defineFunction } from '../../shared/function/define.ts';
 import { KUBECONFIG } from '../../shared/function/kube-config.ts';
 import { integer, text } from '../../shared/function/parsers.ts';

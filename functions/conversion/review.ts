@@ -3,10 +3,10 @@
 import { quoted } from '../../shared/cut.ts';
 import { Failure } from '../../shared/errors.ts';
 import { isRecord, textOf } from '../../shared/kube/json.ts';
-import { convertObject, Unconvertible } from './convert.ts';
-import { KINDS } from './kinds.ts';
-import type { Fields } from './part.ts';
-import { GROUP, type Version, VERSIONS, versionIn } from './versions.ts';
+import { convertObject, Unconvertible } from '../../shared/kube/own-kinds/convert.ts';
+import { KINDS } from '../../shared/kube/own-kinds/kinds.ts';
+import type { Fields } from '../../shared/kube/own-kinds/part.ts';
+import { GROUP, type Version, VERSIONS, versionIn } from '../../shared/kube/own-kinds/versions.ts';
 
 const API_VERSION = 'apiextensions.k8s.io/v1';
 const KIND = 'ConversionReview';

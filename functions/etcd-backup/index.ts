@@ -28,7 +28,7 @@
 //   target             where to: file-target, s3-target; part-queue
 //   rehearsal/         restores a stored backup, and reads what came of that
 //   remove/            removes a stored backup
-import { ETCD_BACKUP_LEASE } from '../../shared/api/etcd-backup.ts';
+import { ETCD_BACKUP_LEASE, ETCD_BACKUPS } from '../../shared/api/etcd-backup.ts';
 import { text } from '../../shared/function/parsers.ts';
 import { defineStateful } from '../../shared/stateful/define.ts';
 import { Deps } from './deps.ts';
@@ -39,6 +39,7 @@ export const etcdBackup = defineStateful({
   purpose: 'Takes backups of etcds in Jobs, once or by schedules, and says what is known of them.',
   fieldManager: FIELD_MANAGER,
   lease: ETCD_BACKUP_LEASE,
+  owner: { ...ETCD_BACKUPS, kind: 'EtcdBackup' },
   config: {
     image: {
       env: 'ETCD_BACKUP_IMAGE',

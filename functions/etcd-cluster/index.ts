@@ -40,7 +40,7 @@
 //   certificates       of members and clients; certificate-hosts: the names in them; trust: whether
 //                      members trust who signs them
 //   owner              the EtcdCluster as theirs; render: the parts as they should be
-import { ETCD_CLUSTER_LEASE } from '../../shared/api/etcd-cluster.ts';
+import { ETCD_CLUSTER_LEASE, ETCD_CLUSTERS } from '../../shared/api/etcd-cluster.ts';
 import { openEtcdAdmin } from '../../shared/etcd/admin.ts';
 import { defineStateful } from '../../shared/stateful/define.ts';
 import { Deps } from './deps.ts';
@@ -51,6 +51,8 @@ export const etcdCluster = defineStateful({
   purpose: 'Keeps etcd clusters right: one birth, members one at a time, never without a quorum.',
   fieldManager: FIELD_MANAGER,
   lease: ETCD_CLUSTER_LEASE,
+  owner: { ...ETCD_CLUSTERS, kind: 'EtcdCluster' },
+  hasLastingParts: true,
   open: (options, _, metrics) => new Deps({ ...options, openAdmin: openEtcdAdmin, metrics }),
   load: () => import('./reconciler.ts'),
 });

@@ -14,7 +14,7 @@
 //   steps              applies one step
 //   status             what the status is
 //   render/            the StatefulSet with its pod and flags, and the claim, as they should be
-import { ETCD_PEER_LEASE } from '../../shared/api/etcd-peer.ts';
+import { ETCD_PEER_LEASE, ETCD_PEERS } from '../../shared/api/etcd-peer.ts';
 import { defineStateful } from '../../shared/stateful/define.ts';
 import { Deps } from './deps.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
@@ -24,6 +24,8 @@ export const etcdPeer = defineStateful({
   purpose: 'Keeps the pod and the volume of each member of an etcd cluster.',
   fieldManager: FIELD_MANAGER,
   lease: ETCD_PEER_LEASE,
+  owner: { ...ETCD_PEERS, kind: 'EtcdPeer' },
+  hasLastingParts: true,
   open: (options) => new Deps(options),
   load: () => import('./reconciler.ts'),
 });

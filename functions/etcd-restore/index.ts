@@ -20,7 +20,7 @@
 //   main, command      one line that says what came of it; options
 // which checks the backup and confirms what etcdutl made of it by shared/backups/, as a rehearsal
 // does.
-import { ETCD_RESTORE_LEASE } from '../../shared/api/etcd-restore.ts';
+import { ETCD_RESTORE_LEASE, ETCD_RESTORES } from '../../shared/api/etcd-restore.ts';
 import { text } from '../../shared/function/parsers.ts';
 import { defineStateful } from '../../shared/stateful/define.ts';
 import { Deps } from './deps.ts';
@@ -31,6 +31,7 @@ export const etcdRestore = defineStateful({
   purpose: 'Restores backups of etcds into new EtcdClusters, each once and checked before.',
   fieldManager: FIELD_MANAGER,
   lease: ETCD_RESTORE_LEASE,
+  owner: { ...ETCD_RESTORES, kind: 'EtcdRestore' },
   config: {
     image: {
       env: 'ETCD_RESTORE_IMAGE',

@@ -30,7 +30,7 @@
 //   certificates       names they are for; lost-authority: copies of them in configurations
 //   owner              the NatsCluster as theirs
 //   render/            the objects of a cluster as they should be
-import { NATS_CLUSTER_LEASE } from '../../shared/api/nats-cluster.ts';
+import { NATS_CLUSTER_LEASE, NATS_CLUSTERS } from '../../shared/api/nats-cluster.ts';
 import { defineStateful } from '../../shared/stateful/define.ts';
 import { Deps } from './deps.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
@@ -40,6 +40,8 @@ export const natsCluster = defineStateful({
   purpose: 'Keeps NATS clusters right: config, scale, and updates that lose no stream.',
   fieldManager: FIELD_MANAGER,
   lease: NATS_CLUSTER_LEASE,
+  owner: { ...NATS_CLUSTERS, kind: 'NatsCluster' },
+  hasLastingParts: true,
   open: (options, _, metrics) =>
     new Deps({
       ...options,

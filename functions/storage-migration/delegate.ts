@@ -4,15 +4,20 @@ import { createHash } from 'node:crypto';
 import {
   type Delegate,
   type OtherMode,
-  STORAGE_MIGRATIONS,
   type StorageMigrationStatus,
 } from '../../shared/api/storage-migration.ts';
 import { isKubeError } from '../../shared/kube/errors.ts';
 import { isRecord, textOf } from '../../shared/kube/json.ts';
-import { apiVersionOf, type KubeObject, type Manifest } from '../../shared/kube/objects.ts';
+import {
+  apiVersionOf,
+  type KubeObject,
+  type Manifest,
+  type OwnerReference,
+} from '../../shared/kube/objects.ts';
 import type { Deps } from './deps.ts';
 import type { Migration } from './migration.ts';
 import { modeUnavailable, ORDER_KIND, orderedResource, servedMigrator } from './migrator.ts';
+import { ownerOf } from './owner.ts';
 import {
   blocked,
   delegating,
@@ -58,7 +63,8 @@ async function observeMigrator(
   const apiVersion = apiVersionOf(ref);
   if (status.delegate === undefined) {
     // An instance that died before it wrote the status created the object under the same name.
-    const order = orderOf(migration, target, mode, apiVersion);
+    const owner = await ownerOf(kube, migration, signal);
+    const order = orderOf(migration, { target, mode, apiVersion, owner });
     const { object } = await kube.create(ref, order, { signal });
     const { name, uid } = object.metadata;
     return delegateStatus(status, { apiVersion, name, uid }, object, clock.nowMs());
@@ -72,18 +78,21 @@ async function observeMigrator(
   );
 }
 
+interface OrderOf {
+  readonly target: Target;
+  readonly mode: OtherMode;
+  readonly apiVersion: string;
+  readonly owner: OwnerReference;
+}
+
 function orderOf(
   { object: { metadata }, generation }: Migration,
-  { ref, crd }: Target,
-  mode: OtherMode,
-  apiVersion: string,
+  { target: { ref, crd }, mode, apiVersion, owner }: OrderOf,
 ): Manifest {
   const { name, uid } = metadata;
   // Another one for each beginning: one that is over cannot be done again.
   const beginning = [uid, generation, crd?.uid, crd?.generation].join(' ');
   const suffix = createHash('sha256').update(beginning).digest('hex').slice(0, 8);
-  const { group, version } = STORAGE_MIGRATIONS;
-  const owner = { apiVersion: `${group}/${version}`, kind: 'StorageMigration', name, uid };
   return {
     apiVersion,
     kind: ORDER_KIND,

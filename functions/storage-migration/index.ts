@@ -14,7 +14,7 @@
 //   gauges                 metrics of what the status says
 // the steps, in the order of the phases:
 //   preflight              reasons not to begin: rights, lost fields, refused samples; allowed
-//   role-end               makes the migration the owner of the role with its rights
+//   role-end               makes the migration the owner of the role with its rights; owner
 //   field-loss, round-trip fields that a schema or a webhook would drop; schema-loss
 //   await-storage-version  until every API server stores the version; late-writes
 //   delegate               hands the pass over to another migrator, and follows it; migrator

@@ -1,12 +1,12 @@
 // The end of the rights on one kind: the ClusterRole that `npm run migrate` printed gets the
 // StorageMigration as its owner, and Kubernetes collects it when that is gone.
 import { ownRoleRight } from '../../shared/api/migration-rights.ts';
-import { STORAGE_MIGRATIONS } from '../../shared/api/storage-migration.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { isKubeError } from '../../shared/kube/errors.ts';
-import { apiVersionOf } from '../../shared/kube/objects.ts';
+import { apiVersionOf, type OwnerReference } from '../../shared/kube/objects.ts';
 import { isAllowed } from './allowed.ts';
 import { type Migration, resourceOf } from './migration.ts';
+import { ownerOf } from './owner.ts';
 
 const CLUSTER_ROLES = {
   group: 'rbac.authorization.k8s.io',
@@ -34,22 +34,22 @@ export async function tieRole(
 
 async function tie(
   kube: KubeClient,
-  { object, name: owner }: Migration,
+  migration: Migration,
   name: string,
   signal: AbortSignal,
 ): Promise<void> {
   const role = await kube.get(CLUSTER_ROLES, { name }, { signal });
-  const { uid } = object.metadata;
-  if (role === null || role.metadata.ownerReferences?.some((one) => one.uid === uid)) return;
-  const apiVersion = apiVersionOf(STORAGE_MIGRATIONS);
-  const ownerReferences = [{ apiVersion, kind: 'StorageMigration', name: owner, uid }];
+  const owner = await ownerOf(kube, migration, signal);
+  const isIt = ({ uid, apiVersion }: OwnerReference): boolean =>
+    uid === owner.uid && apiVersion === owner.apiVersion;
+  if (role === null || role.metadata.ownerReferences?.some(isIt)) return;
   await kube.apply(
     CLUSTER_ROLES,
     {
       apiVersion: apiVersionOf(CLUSTER_ROLES),
       kind: 'ClusterRole',
       // With the uid, one that went meanwhile is not made anew.
-      metadata: { name, uid: role.metadata.uid, ownerReferences },
+      metadata: { name, uid: role.metadata.uid, ownerReferences: [owner] },
     },
     { force: false, signal },
   );

@@ -27,7 +27,7 @@
 //     take-back        deletes what was made, for another attempt or on rollback
 //   steps              applies one step; render: what it makes
 //   status             what the status is
-import { TAKEOVER_LEASE } from '../../shared/api/takeover.ts';
+import { TAKEOVER_LEASE, TAKEOVERS } from '../../shared/api/takeover.ts';
 import { defineStateful } from '../../shared/stateful/define.ts';
 import { Deps } from './deps.ts';
 import { DOOR } from './door.ts';
@@ -39,6 +39,7 @@ export const takeover = defineStateful({
   fieldManager: FIELD_MANAGER,
   lease: TAKEOVER_LEASE,
   isQuiet: true,
+  owner: { ...TAKEOVERS, kind: 'Takeover' },
   open: (options) => new Deps(options, DOOR),
   load: () => import('./reconciler.ts'),
 });

@@ -13,6 +13,7 @@ import {
 } from './errors.ts';
 import { beginningOf, readAnswer } from './bodies.ts';
 import { describeNotJson, parseLossless } from './json.ts';
+import { ServedVersion } from './own-kinds/served-version.ts';
 import { resourceName, withQuery } from './paths.ts';
 import type { About, CallOptions, KubeRequest } from './request.ts';
 import type { KubeLog } from './log.ts';
@@ -54,6 +55,7 @@ interface Wiring {
 export class Calls {
   readonly #wiring: Wiring;
   readonly #counts = new Map<string, number>();
+  readonly #served = new ServedVersion();
 
   constructor(wiring: Wiring) {
     this.#wiring = wiring;
@@ -72,9 +74,10 @@ export class Calls {
   async sized<Result>(request: KubeRequest, options: CallOptions): Promise<Sized<Result>> {
     const { text, contentType } = await this.send(request, options);
     try {
+      const value = this.#served.heard(request.about, parseLossless(text));
       // The API server keeps to the shapes of its kinds.
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-      return { value: parseLossless(text) as Result, bytes: text.length };
+      return { value: value as Result, bytes: text.length };
     } catch (error) {
       const problem = `${describeNotJson(text, error)} (${contentType || 'no content type'})`;
       throw errorFromTransport(request.about, new Error(`it answered ${problem}`));
@@ -82,7 +85,11 @@ export class Calls {
   }
 
   /** The answer when it is a success; a KubeError, or the signal's reason, otherwise. */
-  async send(request: KubeRequest, options: CallOptions): Promise<Answer> {
+  send(request: KubeRequest, options: CallOptions): Promise<Answer> {
+    return this.#served.ask(request, (asked) => this.#send(asked, options));
+  }
+
+  async #send(request: KubeRequest, options: CallOptions): Promise<Answer> {
     const { timeoutMs = CALL_TIMEOUT_MS } = options;
     options.signal?.throwIfAborted();
     const timeout = AbortSignal.timeout(timeoutMs);

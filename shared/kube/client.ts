@@ -70,7 +70,18 @@ export interface KubeOptions {
   readonly log?: KubeLog;
   /** Called before each repetition of a call or watch. */
   readonly onRetry?: (retry: Retry) => void;
+  /** Told each object that was read by its name or in pages. */
+  readonly onRead?: (ref: ResourceRef, object: KubeObject) => void;
+  /** Told each object before it is created or applied, and says how it is written. */
+  readonly onWrite?: OnWrite;
 }
+
+/** `ref` of what is applied, and so may be there. */
+export type OnWrite = <Any extends Manifest | NamelessManifest>(
+  manifest: Any,
+  options: CallOptions,
+  ref?: ResourceRef,
+) => Promise<Any>;
 
 export interface RawRequest extends CallOptions {
   readonly method: Method;
@@ -97,12 +108,16 @@ export class KubeClient {
   readonly #clock: Clock;
   readonly #random: () => number;
   readonly #log: KubeLog | undefined;
+  readonly #onRead: (ref: ResourceRef, object: KubeObject) => void;
+  readonly #onWrite: OnWrite;
 
   constructor(options: KubeOptions) {
     const { kubeconfigPath, userAgent, fieldManager, log, onRetry } = options;
     this.#clock = options.clock ?? systemClock;
     this.#random = options.random ?? Math.random;
     this.#log = log;
+    this.#onRead = options.onRead ?? (() => undefined);
+    this.#onWrite = options.onWrite ?? (async (manifest) => manifest);
     const source =
       kubeconfigPath === undefined ? options.access : { kubeconfigPaths: [kubeconfigPath] };
     const clock = this.#clock;
@@ -119,8 +134,14 @@ export class KubeClient {
   }
 
   /** Null when there is no such object. */
-  get(ref: ResourceRef, target: ObjectName, options: GetOptions = {}): Promise<KubeObject | null> {
-    return getObject(this.#calls, ref, target, options);
+  async get(
+    ref: ResourceRef,
+    target: ObjectName,
+    options: GetOptions = {},
+  ): Promise<KubeObject | null> {
+    const object = await getObject(this.#calls, ref, target, options);
+    if (object !== null) this.#onRead(ref, object);
+    return object;
   }
 
   /** One page, or everything when there is no limit. */
@@ -129,8 +150,11 @@ export class KubeClient {
   }
 
   /** The whole list page by page, all of the moment of the first page. */
-  pages(ref: ResourceRef, options: PagesOptions): AsyncGenerator<KubeList, void, undefined> {
-    return listPages(this.#calls, ref, options);
+  async *pages(ref: ResourceRef, options: PagesOptions): AsyncGenerator<KubeList, void, undefined> {
+    for await (const page of listPages(this.#calls, ref, options)) {
+      for (const object of page.items) this.#onRead(ref, object);
+      yield page;
+    }
   }
 
   watch(ref: ResourceRef, options: WatchOptions): AsyncGenerator<WatchEvent, void, undefined> {
@@ -150,8 +174,8 @@ export class KubeClient {
    * Server-side apply. With a uid or resourceVersion in the manifest it is a KUBE_CONFLICT unless
    * these still hold.
    */
-  apply(ref: ResourceRef, manifest: Manifest, options: ApplyOptions): Promise<KubeObject> {
-    return this.#writes.apply(ref, manifest, options);
+  async apply(ref: ResourceRef, manifest: Manifest, options: ApplyOptions): Promise<KubeObject> {
+    return this.#writes.apply(ref, await this.#onWrite(manifest, options, ref), options);
   }
 
   patch(
@@ -173,12 +197,12 @@ export class KubeClient {
   }
 
   /** Idempotent by name: an object that is there already is returned, and said not to be new. */
-  create(
+  async create(
     ref: ResourceRef,
     manifest: Manifest | NamelessManifest,
     options: WriteOptions = {},
   ): Promise<Created> {
-    return this.#writes.create(ref, manifest, options);
+    return this.#writes.create(ref, await this.#onWrite(manifest, options), options);
   }
 
   createSubresource(

@@ -176,3 +176,10 @@ function judge(about: About, answer: KubeAnswer): readonly [ErrorCode, string, s
         : ['KUBE_BAD_REQUEST', 'cannot read the request', 'Report this as a bug.'];
   }
 }
+
+/** The resource itself may be unknown to the API server, which is no statement about the object. */
+export function isAbsence(error: unknown): boolean {
+  if (!isKubeError(error, 'KUBE_NOT_FOUND')) return false;
+  const { reason, message = '' } = error.answer ?? {};
+  return reason === 'NotFound' && !message.startsWith('the server could not find');
+}

@@ -1,6 +1,6 @@
 // Reading: one object, one page, or a list page by page; each says how old its answer may be.
 import type { Calls } from './calls.ts';
-import { errorFromTransport, isKubeError, type KubeError } from './errors.ts';
+import { errorFromTransport, isAbsence, isKubeError, type KubeError } from './errors.ts';
 import type { KubeList, KubeObject, ObjectName, ResourceRef } from './objects.ts';
 import { PageSize } from './page-size.ts';
 import { type Query, resourcePath } from './paths.ts';
@@ -215,13 +215,6 @@ export function aboutSelection(
 ): AboutResource {
   const name = /(?:^|,)metadata\.name==?([^,]+)/.exec(fieldSelector ?? '')?.[1];
   return { verb, ref, namespace, name };
-}
-
-/** The resource itself may be unknown to the API server, which is no statement about the object. */
-export function isAbsence(error: unknown): boolean {
-  if (!isKubeError(error, 'KUBE_NOT_FOUND')) return false;
-  const { reason, message = '' } = error.answer ?? {};
-  return reason === 'NotFound' && !message.startsWith('the server could not find');
 }
 
 /** An empty list of metadata alone comes without `items`. */

@@ -76,6 +76,30 @@ export async function announces(
   return found.storageVersionHash === storageVersionHash(ref.group, version, kind);
 }
 
+/**
+ * The version that it announces to store; undefined where it says none that it serves, or does not
+ * say it to everybody.
+ */
+export async function announcedVersion(
+  kube: KubeClient,
+  { group, resource }: Pick<ResourceRef, 'group' | 'resource'>,
+  options: CallOptions,
+): Promise<string | undefined> {
+  try {
+    const versions = await servedVersions(kube, group, options);
+    const [version = ''] = versions;
+    const found = await servedResource(kube, { group, version, resource }, options);
+    return versions.find(
+      (one) =>
+        found !== undefined &&
+        storageVersionHash(group, one, found.kind) === found.storageVersionHash,
+    );
+  } catch (error) {
+    if (isKubeError(error, 'KUBE_FORBIDDEN')) return undefined;
+    throw error;
+  }
+}
+
 async function readJson<Result>(
   kube: KubeClient,
   path: string,

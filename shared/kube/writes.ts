@@ -2,7 +2,7 @@
 // that two writers at once never undo each other unknowingly.
 import { Failure } from '../errors.ts';
 import type { Calls } from './calls.ts';
-import { isKubeError } from './errors.ts';
+import { isAbsence, isKubeError } from './errors.ts';
 import { isRecord, textOf } from './json.ts';
 import type {
   KubeObject,
@@ -13,7 +13,7 @@ import type {
   VersionedManifest,
 } from './objects.ts';
 import { describeObject, type Query, resourcePath } from './paths.ts';
-import { getObject, isAbsence } from './reads.ts';
+import { getObject } from './reads.ts';
 import type { CallOptions, KubeRequest, Method, Verb } from './request.ts';
 import type { Repeat } from './retry.ts';
 

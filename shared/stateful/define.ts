@@ -1,5 +1,6 @@
 // Defines a function that keeps objects with servers: it wakes on their changes and on the sweep,
 // and hands both to its reconciler. The kind of servers is its own matter.
+import type { Clock } from '../clock.ts';
 import { defineFunction, type FunctionDefinition } from '../function/define.ts';
 import type { ConfigShape } from '../function/config.ts';
 import { KUBECONFIG } from '../function/kube-config.ts';
@@ -7,9 +8,10 @@ import type { Metrics } from '../function/metrics.ts';
 import { secondsAsMs } from '../function/parsers.ts';
 import { CHANGES, SWEEP } from '../function/sources.ts';
 import { SWEEP_CONFIG, type SweepConfig } from '../function/sweep-config.ts';
-import { openKube } from '../kube/client.ts';
+import { type KubeClient, type KubeOptions, openKube } from '../kube/client.ts';
 import { readJson } from '../kube/read-json.ts';
 import type { StatefulDeps, StatefulOptions } from './deps.ts';
+import { type OwnerKind, OwnerVersions } from './owner-versions.ts';
 import type { Reconciler, ReconcilerDeps } from './reconciler.ts';
 
 export interface StatefulConfig extends SweepConfig {
@@ -41,6 +43,10 @@ interface StatefulFunction<Deps extends ReconcilerDeps, More extends object> {
   readonly lease: string;
   /** The sweep alone wakes it; and where there is none of its objects it writes nothing at all. */
   readonly isQuiet?: boolean;
+  /** The kind that owns its parts: these name it in the version that is stored. */
+  readonly owner: OwnerKind;
+  /** Its parts stay as long as their owner, and follow when another version is stored. */
+  readonly hasLastingParts?: boolean;
   /** Settings of its own. */
   readonly config?: ConfigShape<More>;
   readonly open: (options: StatefulOptions, more: More, metrics: Metrics) => Deps;
@@ -57,6 +63,8 @@ export const defineStateful = <
   fieldManager,
   lease,
   isQuiet = false,
+  owner,
+  hasLastingParts = false,
   config,
   open,
   load,
@@ -70,9 +78,13 @@ export const defineStateful = <
     conflicts: timeConflicts,
     open: (all, { clock, log, metrics }) => {
       const { kubeconfigPath, workMs, leaseNamespace, sweepSeconds } = all;
+      const how = { kubeconfigPath, userAgent: fieldManager, fieldManager, log };
+      const owners = new OwnerVersions(owner);
+      const kube = openWith(owners, how, { clock, hasLastingParts });
       const options = {
-        kube: openKube({ kubeconfigPath, userAgent: fieldManager, fieldManager, log }),
+        kube,
         clock,
+        owners: hasLastingParts ? owners : undefined,
         workMs,
         lease: { namespace: leaseNamespace, name: lease, sweepSeconds, isForObjects: isQuiet },
       };
@@ -87,6 +99,20 @@ export const defineStateful = <
       return undefined;
     },
   });
+
+/** Whatever it makes and reads passes by those who know in which version parts name their owner. */
+function openWith(
+  owners: OwnerVersions,
+  how: KubeOptions,
+  { clock, hasLastingParts }: { readonly clock: Clock; readonly hasLastingParts: boolean },
+): KubeClient {
+  const kube: KubeClient = openKube({
+    ...how,
+    onWrite: (manifest, { signal }, ref) => owners.named({ kube, clock, signal }, manifest, ref),
+    ...(hasLastingParts && { onRead: (ref, object) => owners.note(ref, object) }),
+  });
+  return kube;
+}
 
 /** A request that is cut off in the middle writes no status: nobody would learn why it waits. */
 function timeConflicts(

@@ -6,6 +6,7 @@ import { Slots } from '../function/slots.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { SweepLease } from '../kube/sweep-lease.ts';
 import { Memories, type MemoriesOptions, type Weighed } from './memory.ts';
+import type { OwnerVersions } from './owner-versions.ts';
 
 export interface StatefulOptions {
   readonly kube: KubeClient;
@@ -13,6 +14,8 @@ export interface StatefulOptions {
   /** How long one request works on before it leaves the rest to the next. */
   readonly workMs: number;
   readonly lease: SweepLease;
+  /** Set where parts are kept for as long as their owner. */
+  readonly owners?: OwnerVersions | undefined;
 }
 
 /**
@@ -26,6 +29,7 @@ export class StatefulDeps<Memory extends Weighed> {
   readonly clock: Clock;
   readonly workMs: number;
   readonly lease: SweepLease;
+  readonly owners: OwnerVersions | undefined;
   protected readonly memories: Memories<Memory>;
   readonly #mutex = new KeyedMutex();
   readonly #slots = new Slots(RECONCILES_MAX);
@@ -35,6 +39,7 @@ export class StatefulDeps<Memory extends Weighed> {
     this.clock = options.clock;
     this.workMs = options.workMs;
     this.lease = options.lease;
+    this.owners = options.owners;
     this.memories = new Memories(memories);
   }
 

@@ -9,6 +9,7 @@ import { type Attempt, holdBack, keepRefusal } from './attempts.ts';
 import { type Decision, waitFor } from './decision.ts';
 import type { Keeping, Kept, KeptMemory } from './keeping.ts';
 import { isPolicy, type LookedAfter, policyRefusalOf, rightsMissing } from './missing-rights.ts';
+import type { OwnerVersions } from './owner-versions.ts';
 import { type Look, Reconciler, type ReconcilerDeps } from './reconciler.ts';
 import type { StepResult } from './steps.ts';
 import {
@@ -21,6 +22,7 @@ import {
 interface KeepingDeps {
   readonly kube: KubeClient;
   readonly clock: Clock;
+  readonly owners?: OwnerVersions | undefined;
   memoryOf(uid: string): KeptMemory;
 }
 
@@ -69,9 +71,10 @@ async function reconcileOnce<
 >(
   how: Keeping<Object, State, Step, Records, Deps>,
   object: Object,
-  { deps, signal, log }: Context<Deps>,
+  context: Context<Deps>,
   { isTimeOver, isListed }: Look,
 ): Promise<number | undefined> {
+  const { deps, signal, log } = context;
   const memory = deps.memoryOf(object.uid);
   const { state, isRemembered } = await how.observe(deps, object, signal);
   const decision = how.decide(state);
@@ -86,6 +89,7 @@ async function reconcileOnce<
     const held = holdBack(memory.attempts, attempt, state.nowMs);
     if (held !== undefined) {
       await updateStatus(how, { object, state }, waitFor(next, [held], held), deps, signal);
+      await renewOwners(object, context, about);
       return undefined;
     }
     log.info({ ...about, step: step.type }, 'step');
@@ -97,7 +101,21 @@ async function reconcileOnce<
   if (isDone || hasChanged(object, decision)) {
     await updateStatus(how, { object, state }, decision, deps, signal);
   }
+  if (!isTimeOver) await renewOwners(object, context, about);
   return isDone ? undefined : POLL_MS;
+}
+
+/** The last of a look that takes no step: where it is refused all else is done before. */
+async function renewOwners(
+  { uid }: Kept,
+  { deps, signal, log }: Pick<Context<KeepingDeps>, 'deps' | 'signal' | 'log'>,
+  about: object,
+): Promise<void> {
+  const { kube, clock, owners } = deps;
+  const parts = (await owners?.renew({ kube, clock, signal }, uid)) ?? [];
+  if (parts.length === 0) return;
+  log.info({ ...about, parts }, 'they name their owner in the version that is stored');
+  delete deps.memoryOf(uid).parts;
 }
 
 /** An edit of the object asks anew, also for what it had before: five, three, and five again. */

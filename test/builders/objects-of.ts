@@ -1,7 +1,7 @@
 // Any object that a schema lets in, with what its rules would refuse as well: made from the schema
 // itself, so that a new field is tried as soon as it is there.
 import fc from 'fast-check';
-import type { Fields } from '../../functions/conversion/part.ts';
+import type { Fields } from '../../shared/kube/own-kinds/part.ts';
 import { parseLossless } from '../../shared/kube/json.ts';
 import { anyText } from './any-text.ts';
 import type { Schema } from './own-kinds.ts';

@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
-import type { Fields } from '../../functions/conversion/part.ts';
+import type { Fields } from '../../shared/kube/own-kinds/part.ts';
 import { betaOf } from '../../knative/tools/versions/served.ts';
 import { isRecord } from '../../shared/kube/json.ts';
 

@@ -1,6 +1,9 @@
 // The steps of the timeline as kubectl renders them: each changes what it says and nothing else,
 // and the API server takes one after the other as `kubectl apply -k` sends it.
 import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, expect, test } from 'vitest';
@@ -13,10 +16,10 @@ import { sharedPlane } from '../../lanes/shared-plane.ts';
 const REPO = fileURLToPath(new URL('../../..', import.meta.url));
 const MEGABYTES = 1_000_000;
 const FORMER = 'knative/crds';
-const STEPS = ['1-served', '2-stored', '3-deprecated'].map(
+const STEPS = ['1-served', '2-stored', '3-deprecated', '4-unserved'].map(
   (step) => `knative/overlays/timeline/${step}`,
 );
-const [SERVED = '', STORED = '', DEPRECATED = ''] = STEPS;
+const [SERVED = '', STORED = '', DEPRECATED = '', UNSERVED = ''] = STEPS;
 
 interface Definition extends Manifest {
   readonly spec: {
@@ -114,6 +117,32 @@ test('the third warns whoever asks in v1alpha1, and changes nothing else', () =>
     changed(STORED, { deprecated: true, deprecationWarning }, {}),
   );
   expect(othersOf(DEPRECATED)).toEqual(othersOf(STORED));
+});
+
+test('the fourth serves v1alpha1 no more, and changes nothing else', () => {
+  expect(definitionsOf(UNSERVED)).toEqual(changed(DEPRECATED, { served: false }, {}));
+  expect(othersOf(UNSERVED)).toEqual(othersOf(DEPRECATED));
+});
+
+test('its component has each source ask in v1beta1, and changes nothing else', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'ballast-sources-'));
+  const sources = async (components: readonly string[]): Promise<string> => {
+    const [resource, ...others] = ['knative', ...components].map((one) =>
+      relative(dir, join(REPO, one)),
+    );
+    const kustomization = { resources: [resource], components: others };
+    await writeFile(join(dir, 'kustomization.yaml'), JSON.stringify(kustomization));
+    return kubectl('kustomize', dir);
+  };
+  try {
+    const before = await sources([]);
+    const after = await sources([`${UNSERVED}/sources`]);
+    const asked = /^ {2}- apiVersion: ballast\.dev\/v1alpha1$/gm;
+    expect(before.match(asked)).toHaveLength(10);
+    expect(after).toBe(before.replaceAll(asked, '  - apiVersion: ballast.dev/v1beta1'));
+  } finally {
+    await rm(dir, { recursive: true });
+  }
 });
 
 interface Rule {

@@ -2,9 +2,9 @@
 // under its own account. There are no pods here: the Service is another name of this machine, and
 // the definitions name the port that the function listens on.
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { pino } from 'pino';
@@ -24,7 +24,7 @@ import { until } from '../../builders/versioned-kind.ts';
 const REPO = fileURLToPath(new URL('../../..', import.meta.url));
 const TIMELINE = 'knative/overlays/timeline';
 /** The overlays of the timeline, in their order. */
-export type Step = '1-served' | '2-stored' | '3-deprecated';
+export type Step = '1-served' | '2-stored' | '3-deprecated' | '4-unserved';
 const ACCOUNTS = { group: '', version: 'v1', resource: 'serviceaccounts' } as const;
 export const NAMESPACE = 'ballast-system';
 const MEGABYTES = 1_000_000;
@@ -142,6 +142,36 @@ export class ConversionRig {
       this.kube,
       objects.map((object) => ({ file: step, object })),
     );
+  }
+
+  /** By its path: a client finds the other version by itself. */
+  async whenAway(resource: string): Promise<void> {
+    const path = `/apis/ballast.dev/v1alpha1/${resource}`;
+    await until(`${path} to be away`, () =>
+      this.kube.raw({ method: 'GET', path, repeat: 'always' }).then(
+        () => false,
+        () => true,
+      ),
+    );
+  }
+
+  /** The block of docs/upgrading.md that begins so, with other words in the place of some. */
+  async runAsWritten(first: string, changes: object = {}): Promise<string> {
+    const page = await readFile(join(REPO, 'docs/upgrading.md'), 'utf8');
+    const block = page.split('```sh\n').find((one) => one.startsWith(first)) ?? '';
+    const [commands = ''] = block.split('```');
+    const changed = Object.entries(changes).reduce(
+      (text, [from, to]) => text.replaceAll(from, String(to)),
+      commands,
+    );
+    const PATH = `${dirname(await resolvePart('kubectl'))}:${process.env['PATH']}`;
+    const { dir, kubeconfigPath: KUBECONFIG } = this.plane;
+    const env = { PATH, KUBECONFIG, KUBECACHEDIR: join(dir, 'kubectl') };
+    // A search that finds nothing ends with 1.
+    const script = `${changed.trim()} || true`;
+    const { stdout, stderr } = await promisify(execFile)('sh', ['-c', script], { env });
+    if (stderr !== '') throw new Error(stderr);
+    return stdout;
   }
 
   #placed(object: Manifest): Manifest {

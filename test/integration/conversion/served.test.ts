@@ -1,7 +1,7 @@
 // v1beta1 of every kind, served beside v1alpha1, on the real API server: objects of the one are
 // read as the other and come back, in lists of hundreds, and with the function away.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { annotationOf } from '../../../functions/conversion/kept.ts';
+import { annotationOf } from '../../../shared/kube/own-kinds/kept.ts';
 import { CRDS } from '../../../shared/kube/crds.ts';
 import { STORAGE_MIGRATIONS } from '../../../shared/api/storage-migration.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';

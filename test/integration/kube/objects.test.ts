@@ -3,7 +3,7 @@
 
 import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { CRDS } from '../../../shared/kube/crds.ts';
-import type { KubeClient } from '../../../shared/kube/client.ts';
+import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
 import {
   configMap,
   configMaps,
@@ -16,9 +16,11 @@ import {
 } from './world.ts';
 
 let kube: KubeClient;
+let kubeconfigPath: string;
 
-withSharedPlane(async (_plane, client) => {
+withSharedPlane(async (plane, client) => {
   kube = client;
+  ({ kubeconfigPath } = plane);
   await kube.apply(CRDS, thingsCrd, { force: true });
   await vi.waitFor(() => kube.list(things), { timeout: 10_000 });
 });
@@ -61,6 +63,34 @@ describe('passing objects through', () => {
       fieldSelector: 'metadata.name=typed',
     });
     expect(items).toEqual([await read(kube, configMaps, 'typed')]);
+  });
+
+  test('who asks for it is told of each object, and may write it in another way', async () => {
+    const told: string[] = [];
+    const door = openKube({
+      kubeconfigPath,
+      userAgent: 'test',
+      fieldManager: 'test',
+      onRead: ({ resource }, { metadata }) => void told.push(`read ${resource} ${metadata.name}`),
+      onWrite: async (manifest, _, ref) => {
+        told.push(`write ${manifest.metadata.name} to ${ref?.resource ?? 'what is new'}`);
+        return { ...manifest, metadata: { ...manifest.metadata, labels: { told: 'yes' } } };
+      },
+    });
+    await door.create(configMaps, configMap('told-1'));
+    await door.apply(configMaps, configMap('told-2'), { force: true });
+    await door.get(configMaps, { namespace, name: 'told-1' });
+    await door.get(configMaps, { namespace, name: 'nobody' });
+    const selection = { namespace, labelSelector: 'told=yes', limit: 1 };
+    for await (const _ of door.pages(configMaps, selection)) continue;
+    await door.close();
+    expect(told).toEqual([
+      'write told-1 to what is new',
+      'write told-2 to configmaps',
+      'read configmaps told-1',
+      'read configmaps told-1',
+      'read configmaps told-2',
+    ]);
   });
 
   test('the metadata of an object can be read alone, and is that of the object', async () => {

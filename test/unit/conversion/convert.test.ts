@@ -1,11 +1,11 @@
 // Each kind says it in its two versions, and keeps what the other one has no words for: how long
 // that counts, and what of somebody else's text is believed.
 import { describe, expect, test } from 'vitest';
-import { convertObject, Unconvertible } from '../../../functions/conversion/convert.ts';
-import { annotationOf } from '../../../functions/conversion/kept.ts';
-import { KINDS } from '../../../functions/conversion/kinds.ts';
-import type { Fields } from '../../../functions/conversion/part.ts';
-import { apiVersionOf, type Version } from '../../../functions/conversion/versions.ts';
+import { convertObject, Unconvertible } from '../../../shared/kube/own-kinds/convert.ts';
+import { annotationOf } from '../../../shared/kube/own-kinds/kept.ts';
+import { KINDS } from '../../../shared/kube/own-kinds/kinds.ts';
+import type { Fields } from '../../../shared/kube/own-kinds/part.ts';
+import { apiVersionOf, type Version } from '../../../shared/kube/own-kinds/versions.ts';
 
 const ALPHA = annotationOf('v1alpha1');
 const BETA = annotationOf('v1beta1');

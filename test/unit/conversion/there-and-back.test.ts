@@ -2,11 +2,11 @@
 // them do it, and are what they were.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { convertObject } from '../../../functions/conversion/convert.ts';
-import { KINDS } from '../../../functions/conversion/kinds.ts';
-import { annotationOf } from '../../../functions/conversion/kept.ts';
-import type { Fields, Part } from '../../../functions/conversion/part.ts';
-import { apiVersionOf, type Version } from '../../../functions/conversion/versions.ts';
+import { convertObject } from '../../../shared/kube/own-kinds/convert.ts';
+import { KINDS } from '../../../shared/kube/own-kinds/kinds.ts';
+import { annotationOf } from '../../../shared/kube/own-kinds/kept.ts';
+import type { Fields, Part } from '../../../shared/kube/own-kinds/part.ts';
+import { apiVersionOf, type Version } from '../../../shared/kube/own-kinds/versions.ts';
 import { objectsOf } from '../../builders/objects-of.ts';
 import { asRead, OWN_KINDS } from '../../builders/own-kinds.ts';
 

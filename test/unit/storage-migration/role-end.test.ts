@@ -5,6 +5,7 @@ import { tieRole } from '../../../functions/storage-migration/role-end.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { errorFromAnswer, readStatus } from '../../../shared/kube/errors.ts';
 import type { KubeObject, Manifest, ResourceRef } from '../../../shared/kube/objects.ts';
+import { storageVersionHash as hashOf } from '../../../shared/kube/storage-version.ts';
 import { migration } from './samples.ts';
 
 const NAME = 'ballast-storage-migration.widgets.example.com';
@@ -26,7 +27,8 @@ async function applied({
 }: Server): Promise<readonly Manifest[]> {
   const said: Manifest[] = [];
   const kube = {
-    raw: async ({ body }: { readonly body: Review }) => {
+    raw: async ({ path, body }: { readonly path: string; readonly body: Review }) => {
+      if (path.startsWith('/apis/ballast.dev')) return { text: discovery(path) };
       const { verb, resource, name } = body.spec.resourceAttributes;
       const isAllowed =
         resource === 'clusterroles' && name === NAME && allowed.includes(verb ?? '');
@@ -44,12 +46,20 @@ async function applied({
   return said;
 }
 
+/** The stored version is not the one that comes first. */
+function discovery(path: string): string {
+  const storageVersionHash = hashOf('ballast.dev', 'v1beta1', 'StorageMigration');
+  const resource = { name: 'storagemigrations', kind: 'StorageMigration', storageVersionHash };
+  const versions = ['v1alpha1', 'v1beta1'].map((version) => ({ version }));
+  return JSON.stringify(path === '/apis/ballast.dev' ? { versions } : { resources: [resource] });
+}
+
 interface Review {
   readonly spec: { readonly resourceAttributes: Readonly<Record<string, string>> };
 }
 
 const ofMigration = {
-  apiVersion: 'ballast.dev/v1alpha1',
+  apiVersion: 'ballast.dev/v1beta1',
   kind: 'StorageMigration',
   name: migrationName,
   uid,
@@ -69,6 +79,12 @@ test('the migration becomes the owner of that very role, which is else as it was
       metadata: { name: NAME, uid: 'r', ownerReferences: [ofMigration] },
     },
   ]);
+});
+
+test('the migration that owns it in another version than is stored is named in that', async () => {
+  const before = { ...ofMigration, apiVersion: 'ballast.dev/v1alpha1' };
+  const [written] = await applied({ role: { ownerReferences: [before] } });
+  expect(written?.metadata['ownerReferences']).toEqual([ofMigration]);
 });
 
 test.each<[string, Server]>([

@@ -3,8 +3,9 @@
 // runs.
 import { join } from 'node:path';
 import { resolvePart } from '../parts/resolve.ts';
-import type { Part } from '../process/part.ts';
+import type { Part, PartSpec } from '../process/part.ts';
 import { freePort } from '../process/ports.ts';
+import type { PlaneAddress } from './address.ts';
 import type { Plane } from './plane.ts';
 import { answers } from './probe.ts';
 
@@ -21,15 +22,20 @@ export interface ControllerManagerOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-export async function addControllerManager(
+export const addControllerManager = async (
   plane: Plane,
   options: ControllerManagerOptions,
-): Promise<Part> {
+): Promise<Part> => plane.add(await controllerManagerSpec(plane, options));
+
+export async function controllerManagerSpec(
+  plane: PlaneAddress,
+  options: ControllerManagerOptions,
+): Promise<PartSpec> {
   const { controllers, featureGates = [], moreFlags = [], env = {} } = options;
   const [command, port] = await Promise.all([resolvePart(CONTROLLER_MANAGER), freePort()]);
   const certDir = join(plane.dir, CONTROLLER_MANAGER);
   const url = `https://127.0.0.1:${port}`;
-  return plane.add({
+  return {
     name: CONTROLLER_MANAGER,
     command,
     args: [
@@ -47,5 +53,5 @@ export async function addControllerManager(
     url,
     ready: (signal) =>
       answers(`${url}/healthz`, signal, join(certDir, `${CONTROLLER_MANAGER}.crt`)),
-  });
+  };
 }

@@ -1,5 +1,5 @@
 // MetadataFeed: labels are a selector, and the Secret of a NATS is named as Secrets are elsewhere.
-import { textOf } from '../../../shared/kube/json.ts';
+import { textOf } from '../../json.ts';
 import type { Fields, Part } from '../part.ts';
 import { unnested } from '../parts/nested.ts';
 import { selector } from '../parts/selector.ts';

@@ -1,6 +1,6 @@
 // Keeps in an annotation what an object said in one version, and the other has no words for. It
 // counts for as long as the other version still says what was made of it.
-import { isRecord, parseLossless } from '../../shared/kube/json.ts';
+import { isRecord, parseLossless } from '../json.ts';
 import type { Fields } from './part.ts';
 import type { Version } from './versions.ts';
 

@@ -1,6 +1,6 @@
 // Which objects are meant, by their labels: `matchLabels` alone in v1alpha1, a whole selector in
 // v1beta1.
-import { isRecord } from '../../../shared/kube/json.ts';
+import { isRecord } from '../../json.ts';
 import type { Fields, Part } from '../part.ts';
 
 export function selector(at: readonly string[], keyOf: (item: Fields) => string): Part {

@@ -1,5 +1,5 @@
 // A part of an object that two versions say in different words: where it is, and how each says it.
-import { isRecord } from '../../shared/kube/json.ts';
+import { isRecord } from '../json.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 

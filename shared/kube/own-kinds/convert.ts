@@ -2,7 +2,7 @@
 // our own annotations. Pure, and total: an object that the rules of a version would refuse is
 // converted as well, so that it can be read and deleted.
 import { isDeepStrictEqual } from 'node:util';
-import { isRecord } from '../../shared/kube/json.ts';
+import { isRecord } from '../json.ts';
 import { annotationOf, type Kept, readKept, writtenKept } from './kept.ts';
 import { changeAt, type Fields, type Part, picked, without } from './part.ts';
 import { apiVersionOf, type Version } from './versions.ts';
@@ -34,15 +34,37 @@ export function convertObject(
   const annotations = annotationsOf(metadata);
   const kept = readKept(annotations[annotationOf(to)]);
   const lost: Record<string, Fields> = {};
+  const converted = saidIn(to, object, parts, kept, lost);
+  const after = annotationsAfter(annotations, from, to, kept, lost);
+  const base = { ...converted, apiVersion: apiVersionOf(to) };
+  return after === annotations ? base : { ...base, metadata: withAnnotations(metadata, after) };
+}
+
+/**
+ * The words of another version alone, for who writes no such object anywhere: nothing is kept
+ * beside them, and so nothing can be too large.
+ */
+export function wordsIn(to: Version, object: Fields, parts: readonly Part[]): Fields {
+  const { metadata } = object;
+  const annotations = isRecord(metadata) ? metadata['annotations'] : undefined;
+  const text = isRecord(annotations) ? annotations[annotationOf(to)] : undefined;
+  return saidIn(to, object, parts, readKept(text), {});
+}
+
+function saidIn(
+  to: Version,
+  object: Fields,
+  parts: readonly Part[],
+  kept: Kept | undefined,
+  lost: Record<string, Fields>,
+): Fields {
   let converted = object;
   for (const part of parts) {
     converted = changeAt(part, converted, (record, path) =>
       said(part, to, record, { path: `${path}:${part.names[0]}`, kept, lost }),
     );
   }
-  const after = annotationsAfter(annotations, from, to, kept, lost);
-  const base = { ...converted, apiVersion: apiVersionOf(to) };
-  return after === annotations ? base : { ...base, metadata: withAnnotations(metadata, after) };
+  return converted;
 }
 
 interface Memory {

@@ -1,6 +1,6 @@
 // Fields that one version has in a record of their own: a name becomes a reference, or a reference
 // a name.
-import { isRecord } from '../../../shared/kube/json.ts';
+import { isRecord } from '../../json.ts';
 import type { Fields, Part } from '../part.ts';
 
 export interface Nesting {
