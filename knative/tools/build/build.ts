@@ -10,19 +10,17 @@ import manifest from '../../../package.json' with { type: 'json' };
 import { exampleEnvironment } from '../../../shared/function/config.ts';
 import { definitionIn } from '../../../shared/function/define.ts';
 import type { BuildInfo } from '../../../shared/function/runtime.ts';
-import { bundle } from './bundle.ts';
+import { bundle, type BundledSources } from './bundle.ts';
 import { prime } from './prime.ts';
 import { WORK_PREFIX, publish } from './versions.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
 
-export interface BuiltFunction {
+export interface BuiltFunction extends BundledSources {
   readonly name: string;
   readonly purpose: string;
   /** Start it with `node <dir>/index.js`. */
   readonly dir: string;
-  /** The files that its code comes from, relative to the repository. */
-  readonly sources: readonly string[];
 }
 
 export async function buildFunction(
@@ -37,7 +35,7 @@ export async function bundleFunction(name: string, outDir: string): Promise<Buil
   const folder = join(root, 'functions', name);
   const { purpose } = await definitionOf(folder);
   const sources = await bundle({ root, folder, outDir }, await buildInfo());
-  return { name, purpose, dir: outDir, sources };
+  return { name, purpose, dir: outDir, ...sources };
 }
 
 /** For a function that lives elsewhere, as the handlers of the benchmarks do. */
@@ -48,7 +46,7 @@ export async function buildFolder(folder: string, outDir: string): Promise<Built
     await prime(workDir, exampleEnvironment(config));
     return found;
   });
-  return { name, purpose, dir: outDir, sources };
+  return { name, purpose, dir: outDir, ...sources };
 }
 
 /** Resolves with what `build` tells, once its directory is the one that `outDir` shows. */

@@ -4,7 +4,7 @@
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
-import { build } from 'esbuild';
+import { type Metafile, build } from 'esbuild';
 import type { BuildInfo } from '../../../shared/function/runtime.ts';
 
 /**
@@ -36,8 +36,14 @@ export interface BundlePaths {
   readonly outDir: string;
 }
 
-/** The sources that are in it, relative to `root`; what was shaken off is not. */
-export async function bundle(paths: BundlePaths, info: BuildInfo): Promise<string[]> {
+/** Sources that are in it, relative to `root`; those that were shaken off are not. */
+export interface BundledSources {
+  readonly sources: readonly string[];
+  /** Those of the command beside it, if it has one. */
+  readonly commandSources: readonly string[];
+}
+
+export async function bundle(paths: BundlePaths, info: BuildInfo): Promise<BundledSources> {
   const { root, folder, outDir } = paths;
   const source = relative(root, folder);
   const { metafile } = await build({
@@ -60,29 +66,34 @@ export async function bundle(paths: BundlePaths, info: BuildInfo): Promise<strin
     logLevel: 'warning',
   });
   await mkdir(outDir, { recursive: true });
-  await bundleCommand(paths, info);
+  const commandSources = await bundleCommand(paths, info);
   await bundlePage(paths);
   await writeFile(join(outDir, 'index.js'), BOOT);
   const manifest = { type: 'module', private: true, name: source, version: info.version };
   await writeFile(join(outDir, 'package.json'), `${JSON.stringify(manifest)}\n`);
-  return Object.values(metafile.outputs).flatMap(({ inputs }) =>
+  return { sources: sourcesIn(metafile), commandSources };
+}
+
+/** Those of which code is left. */
+export const sourcesIn = ({ outputs }: Metafile): string[] =>
+  Object.values(outputs).flatMap(({ inputs }) =>
     Object.keys(inputs).filter((path) => (inputs[path]?.bytesInOutput ?? 0) > 0),
   );
-}
 
 /** A function that is a command too ships it as one more file, which needs no other. */
 export async function bundleCommand(
   { root, folder, outDir }: BundlePaths,
   info: BuildInfo,
-): Promise<void> {
+): Promise<readonly string[]> {
   const entry = join(folder, 'main.ts');
-  if (!existsSync(entry)) return;
+  if (!existsSync(entry)) return [];
   const name = basename(folder);
   const commit = info.commit === '' ? '' : ` (${info.commit})`;
-  await build({
+  const { metafile } = await build({
     entryPoints: [entry],
     outfile: join(outDir, `${name}.mjs`),
     absWorkingDir: root,
+    metafile: true,
     bundle: true,
     format: 'esm',
     platform: 'node',
@@ -92,6 +103,7 @@ export async function bundleCommand(
     banner: { js: `// Ballast ${name} ${info.version}${commit}\n${REQUIRE}` },
     logLevel: 'warning',
   });
+  return sourcesIn(metafile);
 }
 
 /** A function that has a page ships what a browser runs of it beside its own code. */

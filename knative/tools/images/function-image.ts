@@ -15,6 +15,9 @@ export const MALLOC = { MALLOC_ARENA_MAX: '1' } as const;
 /** Their Jobs run these commands in pods of the same image. */
 const RUN_BY_JOBS = ['/app/etcd-backup.mjs', '/app/etcd-restore.mjs'];
 
+/** Whether the image of a function has its command, too. */
+export const hasCommand = (name: string): boolean => RUN_BY_JOBS.includes(`${APP}/${name}.mjs`);
+
 /**
  * Files of a build that stay out of the image. Commands but those are for machines, not for
  * pods. Node looks for a code cache by the features of the processor and the number of the user,

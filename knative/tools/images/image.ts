@@ -22,25 +22,38 @@ const MANIFEST = 'application/vnd.oci.image.manifest.v1+json';
 const CREATED = '1970-01-01T00:00:00Z';
 
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64' };
-const PLATFORM = { architecture: ARCHITECTURES[process.arch] ?? process.arch, os: 'linux' };
+export const PLATFORM = { architecture: ARCHITECTURES[process.arch] ?? process.arch, os: 'linux' };
 
 /** Replaces the image in `directory`, and refuses when something else is there. */
 export async function writeImage(spec: ImageSpec, directory: string): Promise<Image> {
-  const { digest, sizeBytes } = await writeLayout(directory, (to) =>
-    writeInto(to, spec, new Map()),
-  );
-  return { name: spec.name, directory, digest, sizeBytes };
+  const written = await writeLayout(directory, (to) => writeInto(to, spec, new Map()));
+  return imageOf(spec, directory, written);
 }
 
 /** The same for several in one layout, where a layer below that they share is written once. */
-export async function writeImages(specs: readonly ImageSpec[], directory: string): Promise<void> {
-  await writeLayout(directory, async (unfinished) => {
+export async function writeImages(
+  specs: readonly ImageSpec[],
+  directory: string,
+): Promise<readonly Image[]> {
+  const { images } = await writeLayout(directory, async (unfinished) => {
     const layers = new Map<string, Descriptor>();
-    const index: object[] = [];
-    for (const spec of specs) index.push(...(await writeInto(unfinished, spec, layers)).index);
-    return { index };
+    const written = { index: new Array<object>(), images: new Array<Image>() };
+    for (const spec of specs) {
+      const one = await writeInto(unfinished, spec, layers);
+      written.index.push(...one.index);
+      written.images.push(imageOf(spec, directory, one));
+    }
+    return written;
   });
+  return images;
 }
+
+const imageOf = ({ name }: ImageSpec, directory: string, written: Written): Image => ({
+  name,
+  directory,
+  digest: written.digest,
+  sizeBytes: written.sizeBytes,
+});
 
 interface Written {
   readonly digest: string;

@@ -56,9 +56,13 @@ function addParents(entries: Map<string, TarEntry>, path: string): void {
   }
 }
 
+interface HostFile extends ImageFile {
+  readonly from: { readonly host: string };
+}
+
 /** All that lies in a directory of this machine; of its modes stays who may run a file. */
-export async function filesBelow(host: string, path: string): Promise<ImageFile[]> {
-  const files: ImageFile[] = [];
+export async function filesBelow(host: string, path: string): Promise<HostFile[]> {
+  const files: HostFile[] = [];
   for (const entry of await readdir(host, { withFileTypes: true })) {
     const from = join(host, entry.name);
     const to = posix.join(path, entry.name);

@@ -3,8 +3,9 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { replaceDirectory } from '../replaced-directory.ts';
 import { type Chunks, type TarEntry, tarOf } from './tar.ts';
 
 export interface Descriptor {
@@ -48,14 +49,11 @@ export const writeJsonBlob = (
 ): Promise<Descriptor> => writeBlob(directory, mediaType, [Buffer.from(JSON.stringify(value))]);
 
 /** `fill` writes the blobs and says what the index lists. A layout that was there before goes. */
-export async function writeLayout<Written extends { index: readonly object[] }>(
+export function writeLayout<Written extends { index: readonly object[] }>(
   directory: string,
   fill: (unfinished: string) => Promise<Written>,
 ): Promise<Written> {
-  await assertReplaceable(directory);
-  const unfinished = `${resolve(directory)}.${randomUUID()}`;
-  try {
-    await mkdir(unfinished, { recursive: true });
+  return replaceDirectory({ directory, mark: MARK, is: 'an image' }, async (unfinished) => {
     const written = await fill(unfinished);
     const index = {
       schemaVersion: 2,
@@ -64,19 +62,8 @@ export async function writeLayout<Written extends { index: readonly object[] }>(
     };
     await writeFile(join(unfinished, 'index.json'), JSON.stringify(index));
     await writeFile(join(unfinished, MARK), JSON.stringify({ imageLayoutVersion: '1.0.0' }));
-    await rm(directory, { recursive: true, force: true });
-    await rename(unfinished, directory);
     return written;
-  } finally {
-    await rm(unfinished, { recursive: true, force: true });
-  }
-}
-
-/** A typing error in a path must not cost anybody a directory. */
-async function assertReplaceable(directory: string): Promise<void> {
-  const entries = await readdir(directory).catch((): string[] => []);
-  if (entries.length === 0 || entries.includes(MARK)) return;
-  throw new Error(`${directory} holds something else than an image; name another directory.`);
+  });
 }
 
 /** The layout as one tar, as `ctr images import` and `podman load` take it. */

@@ -52,8 +52,7 @@ export function imagesOptions(
   if (unknown !== undefined) throw new UsageError(`there is no function ${unknown}`);
   const { out = OUT, repository = REPOSITORY, tag = manifest.version } = values;
   if (out === '') throw new UsageError('--out wants a directory');
-  if (!/^[a-z0-9]+([a-z0-9._:/-]*[a-z0-9])?$/.test(repository))
-    throw new UsageError(`--repository wants host/path in lower case, not ${repository}`);
+  refuseNoRepository(repository);
   if (!/^\w[\w.-]{0,127}$/.test(tag)) throw new UsageError(`--tag cannot be ${tag}`);
   return {
     functions: positionals.length === 0 ? functions : [...new Set(positionals)],
@@ -62,4 +61,9 @@ export function imagesOptions(
     tag,
     writesArchives: values.archive === true,
   };
+}
+
+export function refuseNoRepository(text: string): void {
+  if (/^[a-z0-9]+([a-z0-9._:/-]*[a-z0-9])?$/.test(text)) return;
+  throw new UsageError(`--repository wants host/path in lower case, not ${text}`);
 }

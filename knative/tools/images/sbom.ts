@@ -1,21 +1,26 @@
-// The bill of materials of a function's image, in CycloneDX 1.6: every npm package with code in the
-// bundle, Node with what is linked into it, and the machine's libraries. No time and no serial
-// number, so that the same image has the same bill.
+// Bills of materials, in CycloneDX 1.6: every npm package with code in a bundle and, where it ships
+// Node, that with what is linked into it and the machine's libraries. No time and no serial number,
+// so that the same image or file has the same bill.
 import type { Image } from './image.ts';
 import type { NpmPackage, SystemPackage } from './installed.ts';
 
 export interface Contents {
-  readonly version: string;
-  readonly nodeVersion: string;
-  /** The hash of the program itself, as it lies in the image. */
-  readonly nodeSha256: string;
-  /** Name and version. */
-  readonly insideNode: readonly (readonly [string, string])[];
   readonly npm: readonly NpmPackage[];
+  /** Absent where Node is the user's own. */
+  readonly node?: NodeContents;
+}
+
+export interface NodeContents {
+  readonly version: string;
+  /** The hash of the program itself, as it was published. */
+  readonly sha256: string;
+  /** Name and version. */
+  readonly inside: readonly (readonly [string, string])[];
+  /** The libraries that come with it. */
   readonly system: readonly SystemPackage[];
 }
 
-interface Component {
+export interface Component {
   readonly type: 'container' | 'application' | 'library';
   readonly 'bom-ref': string;
   readonly name: string;
@@ -24,11 +29,10 @@ interface Component {
   readonly [more: string]: unknown;
 }
 
-export function billOf(image: Image, contents: Contents): object {
-  const itself = imageComponent(image, contents.version);
-  const node = nodeComponent(contents);
-  const packages = contents.npm.map((npm) => npmComponent(npm));
-  const system = contents.system.map((part) => systemComponent(part));
+export function billOf(itself: Component, { npm, node }: Contents): object {
+  const packages = npm.map((one) => npmComponent(one));
+  const own = node === undefined ? [] : [nodeComponent(node)];
+  const system = node?.system.map((part) => systemComponent(part)) ?? [];
   const refs = (components: readonly Component[]): string[] =>
     components.map((each) => each['bom-ref']);
   return {
@@ -37,33 +41,44 @@ export function billOf(image: Image, contents: Contents): object {
     specVersion: '1.6',
     version: 1,
     metadata: { component: itself },
-    components: [node, ...packages, ...system],
+    components: [...own, ...packages, ...system],
     dependencies: [
-      { ref: itself['bom-ref'], dependsOn: refs([node, ...packages]) },
-      { ref: node['bom-ref'], dependsOn: refs(system) },
+      { ref: itself['bom-ref'], dependsOn: refs([...own, ...packages]) },
+      ...own.map((one) => ({ ref: one['bom-ref'], dependsOn: refs(system) })),
     ],
   };
 }
 
-function imageComponent({ name, digest }: Image, version: string): Component {
+export function imageComponent({ name, digest }: Image, version: string): Component {
   const repository = name.slice(0, name.lastIndexOf(':'));
   const short = repository.slice(repository.lastIndexOf('/') + 1);
   const query = `repository_url=${encodeURIComponent(repository)}`;
   return component('container', short, version, {
     purl: `pkg:oci/${short}@${encodeURIComponent(digest)}?${query}`,
-    hashes: [{ alg: 'SHA-256', content: digest.slice('sha256:'.length) }],
+    hashes: sha256Of(digest.slice('sha256:'.length)),
   });
 }
 
-function nodeComponent({ nodeVersion, nodeSha256, insideNode }: Contents): Component {
-  const inside = insideNode.map(([name, version]) =>
-    component('library', name, version, { purl: generic(name, version) }),
+/** A file that is published, such as an archive. */
+export const fileComponent = (
+  type: Component['type'],
+  name: string,
+  version: string,
+  sha256: string,
+): Component =>
+  component(type, name, version, { purl: generic(name, version), hashes: sha256Of(sha256) });
+
+const sha256Of = (content: string): object[] => [{ alg: 'SHA-256', content }];
+
+function nodeComponent({ version, sha256, inside }: NodeContents): Component {
+  const components = inside.map(([name, of]) =>
+    component('library', name, of, { purl: generic(name, of) }),
   );
-  return component('application', 'node', nodeVersion, {
-    purl: generic('node', nodeVersion),
-    hashes: [{ alg: 'SHA-256', content: nodeSha256 }],
+  return component('application', 'node', version, {
+    purl: generic('node', version),
+    hashes: sha256Of(sha256),
     licenses: licensesOf('MIT'),
-    components: inside,
+    components,
   });
 }
 

@@ -10,16 +10,20 @@ export interface TarEntry {
   readonly content: TarContent;
 }
 
-export type TarContent =
-  | { readonly kind: 'file'; readonly sizeBytes: number; readonly read: () => Chunks }
-  | { readonly kind: 'link'; readonly target: string }
-  | { readonly kind: 'directory' };
+type File = { readonly kind: 'file'; readonly sizeBytes: number };
+type Other = { readonly kind: 'link'; readonly target: string } | { readonly kind: 'directory' };
+
+export type TarContent = (File & { readonly read: () => Chunks }) | Other;
+
+interface Header extends Omit<TarEntry, 'content'> {
+  readonly content: File | Other;
+}
 
 export type Chunks = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 
-const BLOCK_BYTES = 512;
+export const BLOCK_BYTES = 512;
 /** Two empty blocks end an archive. */
-const END = Buffer.alloc(2 * BLOCK_BYTES);
+export const END = Buffer.alloc(2 * BLOCK_BYTES);
 
 /** Eleven octal digits are all that the field of the size has. */
 const SIZE_BYTES_MAX = 8 ** 11 - 1;
@@ -46,9 +50,13 @@ async function* contentOf(
     const message = `${path} has ${writtenBytes} bytes, and had ${sizeBytes} a moment ago`;
     throw new Error(`${message}: it changed while the archive was written. Try again.`);
   }
-  const restBytes = sizeBytes % BLOCK_BYTES;
-  if (restBytes > 0) yield Buffer.alloc(BLOCK_BYTES - restBytes);
+  const padding = paddingOf(sizeBytes);
+  if (padding > 0) yield Buffer.alloc(padding);
 }
+
+/** Bytes up to the next block. */
+export const paddingOf = (sizeBytes: number): number =>
+  Math.ceil(sizeBytes / BLOCK_BYTES) * BLOCK_BYTES - sizeBytes;
 
 const TYPES: Readonly<Record<TarContent['kind'], string>> = {
   file: '0',
@@ -59,7 +67,8 @@ const TYPES: Readonly<Record<TarContent['kind'], string>> = {
 /** The name of the format, and its version. */
 const MAGIC = 'ustar\u000000';
 
-function headerOf({ path, mode, content }: TarEntry): Buffer {
+/** The header of an entry, whose content may be elsewhere. */
+export function headerOf({ path, mode, content }: Header): Buffer {
   const sizeBytes = content.kind === 'file' ? content.sizeBytes : 0;
   if (sizeBytes > SIZE_BYTES_MAX) throw new Error(`${path} is too large for a tar: ${sizeBytes}.`);
   const { prefix, name } = splitPath(content.kind === 'directory' ? `${path}/` : path);

@@ -25,7 +25,8 @@ beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'ballast-plugin-'));
   await mkdir(join(dir, 'empty'));
   executable = join(dir, 'kubectl-ballast');
-  await writeExecutable(NODE_BINARY, await bundlePlugin(ROOT, dir, INFO), executable);
+  const { program } = await bundlePlugin(ROOT, dir, INFO);
+  await writeExecutable(NODE_BINARY, program, executable);
 }, BUILD_MS);
 
 afterAll(async () => {

@@ -18,6 +18,40 @@ test.each([[['etdc']], [['--fast']]])('%j is a usage error: exit 2 and a usage l
   expect(stdout).toBe('');
 });
 
+const HASH = 'a'.repeat(64);
+
+test.each([
+  [['--import', 'x'], '--import wants --sha256'],
+  [['--import', 'x', '--sha256', 'A'.repeat(64)], '--import wants --sha256'],
+  [['--import', 'x', '--sha256', HASH, 'etcd'], '--import takes all that is in the archive'],
+  [['--import', 'x', '--sha256', HASH, '--export', 'y'], 'are two commands'],
+  [['--import', '', '--sha256', HASH], '--import wants a file'],
+  [['--export', ''], '--export wants a file'],
+  [['--sha256', HASH], '--sha256 is for --import'],
+])('%j cannot be meant: exit 2 and why', (args, why) => {
+  const { status, stderr, stdout } = run(args);
+  expect([status, stdout]).toEqual([2, '']);
+  expect(stderr).toContain(why);
+  expect(stderr).toContain('usage: npm run parts');
+});
+
+test('an archive goes from one machine to another by two commands', async () => {
+  await using builder = await fakeMachine({});
+  await using other = await fakeMachine(undefined);
+  const path = join(builder.dir, 'parts.tar.zst');
+  const env = { PATH: join(builder.dir, 'bin'), HOME: builder.dir };
+  const { stdout } = run(['--export', path, 'etcd'], env);
+  expect(stdout).toMatch(/^[0-9a-f]{64} {2}\/\S+\/parts.tar.zst\n$/);
+  const [sha256 = ''] = stdout.split(' ');
+  const there = { PATH: other.dir, HOME: other.dir };
+  const taken = run(['--import', path, '--sha256', sha256], there);
+  expect([taken.status, taken.stdout]).toEqual([0, expect.stringMatching(/^etcd +v3\.6\.16\n$/)]);
+  expect(run(['etcd'], there).stdout).toContain('/etcd (cache)');
+  const refused = run(['--import', path, '--sha256', HASH], there);
+  expect([refused.status, refused.stdout]).toEqual([1, '']);
+  expect(refused.stderr).not.toContain('    at ');
+});
+
 test('a part is built ahead and told with version, path and source', async () => {
   await using machine = await fakeMachine({});
   const env = {

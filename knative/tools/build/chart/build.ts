@@ -28,10 +28,15 @@ export interface ChartSource {
 
 /** Resolves with the directory, which has the chart in `ballast` and packed beside it. */
 export async function buildChart(outDir = join(root, 'dist/chart')): Promise<string> {
-  const source = { choices, manifests: join(root, 'knative'), version: manifest.version };
-  await inVersion(outDir, (workDir) => emitChart(source, workDir));
+  await inVersion(outDir, (workDir) => emitChart(shippedSource, workDir));
   return outDir;
 }
+
+export const shippedSource: ChartSource = {
+  choices,
+  manifests: join(root, 'knative'),
+  version: manifest.version,
+};
 
 /** Resolves with the path of the packed chart. */
 export async function emitChart(

@@ -3,9 +3,10 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { Readable, Transform } from 'node:stream';
+import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
+import { throughHash } from '../../images/hashed.ts';
 import { EXECUTABLE_MODE } from './bundle.ts';
 import { type TarEntry, tarOf } from '../../images/tar.ts';
 
@@ -22,14 +23,8 @@ export async function writeArchive(
 ): Promise<string> {
   const entries = await Promise.all(files.map((file) => entryOf(file)));
   const hash = createHash('sha256');
-  const summed = new Transform({
-    transform: (chunk: Uint8Array, _, done) => {
-      hash.update(chunk);
-      done(undefined, chunk);
-    },
-  });
   const tar = Readable.from(tarOf(entries));
-  await pipeline(tar, createGzip(), summed, createWriteStream(outfile));
+  await pipeline(tar, createGzip(), throughHash(hash), createWriteStream(outfile));
   return hash.digest('hex');
 }
 

@@ -3,7 +3,7 @@
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { stringify } from 'yaml';
 import { assertPublished, NODE_BINARY } from '../../images/published-node.ts';
@@ -24,21 +24,38 @@ const NO_HOST = 'https://published.invalid';
 
 /** Resolves with the directory. */
 export async function buildPlugin(outDir = join(root, 'dist', PROGRAM)): Promise<string> {
+  await inVersion(outDir, (workDir) => emitPlugin(workDir));
+  return outDir;
+}
+
+export interface BuiltPlugin {
+  /** Names of files in the directory. */
+  readonly archive: string;
+  readonly manifest: string;
+  readonly bundle: string;
+  /** The hash of the archive. */
+  readonly sha256: string;
+  /** The files that its code comes from, relative to the repository. */
+  readonly sources: readonly string[];
+}
+
+/** Into an empty directory. `url` is where the archive will be. */
+export async function emitPlugin(workDir: string, url = NO_HOST): Promise<BuiltPlugin> {
   const arch = ARCHITECTURES[process.arch];
   if (arch === undefined) throw new Error(`There is no Node for ${process.arch} to make it of.`);
   await assertPublished();
   const info = await buildInfo();
-  await inVersion(outDir, async (workDir) => {
-    const executable = join(workDir, PROGRAM);
-    await writeExecutable(NODE_BINARY, await bundlePlugin(root, workDir, info), executable);
-    await assertStandsAlone(executable, info.version);
-    const archive = `${PROGRAM}-v${info.version}-linux-${arch}.tar.gz`;
-    const sha256 = await writeArchive(filesOf(executable), join(workDir, archive));
-    const uri = `${NO_HOST}/${archive}`;
-    const manifest = krewManifest(info.version, [{ os: 'linux', arch, uri, sha256 }]);
-    await writeFile(join(workDir, 'ballast.yaml'), stringify(manifest));
-  });
-  return outDir;
+  const executable = join(workDir, PROGRAM);
+  const { program, sources } = await bundlePlugin(root, workDir, info);
+  await writeExecutable(NODE_BINARY, program, executable);
+  await assertStandsAlone(executable, info.version);
+  const archive = `${PROGRAM}-v${info.version}-linux-${arch}.tar.gz`;
+  const sha256 = await writeArchive(filesOf(executable), join(workDir, archive));
+  const uri = `${url}/${archive}`;
+  const krew = krewManifest(info.version, [{ os: 'linux', arch, uri, sha256 }]);
+  const manifest = 'ballast.yaml';
+  await writeFile(join(workDir, manifest), stringify(krew));
+  return { archive, manifest, bundle: basename(program), sha256, sources };
 }
 
 const filesOf = (executable: string): readonly ArchivedFile[] => [

@@ -3,17 +3,29 @@ import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import type { BuildInfo } from '../../../../shared/function/runtime.ts';
+import { sourcesIn } from '../bundle.ts';
 
 export const PROGRAM = 'kubectl-ballast';
 export const EXECUTABLE_MODE = 0o755;
 
-/** The path of the bundle. Its bytes follow from the sources alone. */
-export async function bundlePlugin(root: string, outDir: string, info: BuildInfo): Promise<string> {
-  const outfile = join(outDir, `${PROGRAM}.cjs`);
-  await build({
+export interface PluginBundle {
+  /** Its path. Its bytes follow from the sources alone. */
+  readonly program: string;
+  /** Relative to the repository. */
+  readonly sources: readonly string[];
+}
+
+export async function bundlePlugin(
+  root: string,
+  outDir: string,
+  info: BuildInfo,
+): Promise<PluginBundle> {
+  const program = join(outDir, `${PROGRAM}.cjs`);
+  const { metafile } = await build({
     stdin: { contents: mainOf(info), resolveDir: root, sourcefile: 'main.js' },
-    outfile,
+    outfile: program,
     absWorkingDir: root,
+    metafile: true,
     bundle: true,
     // An executable of Node takes no other: its program is CommonJS, and loads no other file.
     format: 'cjs',
@@ -26,8 +38,8 @@ export async function bundlePlugin(root: string, outDir: string, info: BuildInfo
     banner: { js: '#!/usr/bin/env node' },
     logLevel: 'warning',
   });
-  await chmod(outfile, EXECUTABLE_MODE);
-  return outfile;
+  await chmod(program, EXECUTABLE_MODE);
+  return { program, sources: sourcesIn(metafile) };
 }
 
 const mainOf = (info: BuildInfo): string => `

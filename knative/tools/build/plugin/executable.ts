@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { EXECUTABLE_MODE } from './bundle.ts';
@@ -29,14 +30,20 @@ export async function writeExecutable(
   await finished(out);
 }
 
+/** V8 orders what it compiled by it; with chance in its place, no two builds are the same. */
+const SEED = '--random-seed=1';
+
 /** With its code compiled, so that a start need not: for this Node on this architecture alone. */
 async function blobOf(node: string, program: string): Promise<Buffer> {
+  // It holds the name of the program as it is given: with a directory it would be another anywhere
+  // else.
+  const [cwd, main] = [dirname(program), basename(program)];
   const configPath = `${program}.json`;
   const output = `${program}.blob`;
-  const config = { main: program, output, disableExperimentalSEAWarning: true, useCodeCache: true };
+  const config = { main, output, disableExperimentalSEAWarning: true, useCodeCache: true };
   await writeFile(configPath, JSON.stringify(config));
   try {
-    await promisify(execFile)(node, ['--experimental-sea-config', configPath]);
+    await promisify(execFile)(node, [SEED, '--experimental-sea-config', configPath], { cwd });
     return await readFile(output);
   } finally {
     await Promise.all([configPath, output].map((path) => rm(path, { force: true })));

@@ -44,19 +44,17 @@ export async function buildGroup(
 }
 
 /** One build at a time for the whole cache: a single one already keeps every core busy. */
-function lockName({ cacheDir }: PartsSettings): string {
+export function lockName({ cacheDir }: PartsSettings): string {
   const hash = createHash('sha256').update(cacheDir).digest('hex').slice(0, 16);
   return `ballast-parts-${userId()}-${hash}`;
 }
 
 async function buildBeside(group: PartGroup, dir: string, options: BuildOptions): Promise<void> {
   const { settings, go } = options;
-  // The host is in the name: on a shared home directory, another host's builder is not ours to
-  // judge.
-  const beside = `${dir}.building-${settings.host}-`;
+  const beside = besideOf(dir, settings);
   await mkdir(dirname(dir), { recursive: true });
   await removeLeftovers(beside);
-  const building = `${beside}${process.pid}`;
+  const building = buildingDir(dir, settings);
   try {
     await mkdir(building);
     const versions: Record<string, string> = {};
@@ -72,6 +70,13 @@ async function buildBeside(group: PartGroup, dir: string, options: BuildOptions)
     await rm(building, { recursive: true, force: true });
   }
 }
+
+/** The host is in it: on a shared home directory, another host's builder is not ours to judge. */
+const besideOf = (dir: string, { host }: PartsSettings): string => `${dir}.building-${host}-`;
+
+/** Where a group is made before it is moved to its place. */
+export const buildingDir = (dir: string, settings: PartsSettings): string =>
+  `${besideOf(dir, settings)}${process.pid}`;
 
 /** Under the lock, whatever an earlier builder of this host left there has no owner any more. */
 async function removeLeftovers(prefix: string): Promise<void> {

@@ -82,7 +82,7 @@ export async function sealCache(
     const { size } = await stat(path);
     binaries[name] = {
       version,
-      sha256: await sha256(path),
+      sha256: await hashOf(path),
       sizeBytes: size,
       mtimeMs: now * 1000,
     };
@@ -91,6 +91,12 @@ export async function sealCache(
   const unfinished = join(dir, `${MANIFEST}.unfinished`);
   await writeFile(unfinished, `${JSON.stringify(manifest, undefined, 2)}\n`);
   await rename(unfinished, join(dir, MANIFEST));
+}
+
+/** Undefined when it is absent, or cannot be read. */
+export async function manifestIn(dir: string): Promise<Manifest | undefined> {
+  const text = await readFile(join(dir, MANIFEST), 'utf8').catch(() => '');
+  return parseManifest(text);
 }
 
 export async function checkCache(
@@ -121,7 +127,7 @@ async function faultOf(
     return `has ${stats.size} bytes instead of ${expected.sizeBytes}`;
   }
   if (check === 'quick' && stats.mtimeMs === expected.mtimeMs) return undefined;
-  return (await sha256(path)) === expected.sha256 ? undefined : 'does not match its hash';
+  return (await hashOf(path)) === expected.sha256 ? undefined : 'does not match its hash';
 }
 
 function parseManifest(text: string): Manifest | undefined {
@@ -143,7 +149,7 @@ function isManifest(value: unknown): value is Manifest {
   );
 }
 
-async function sha256(path: string): Promise<string> {
+export async function hashOf(path: string): Promise<string> {
   const hash = createHash('sha256');
   await pipeline(createReadStream(path, { highWaterMark: 1 << 20 }), hash);
   return hash.digest('hex');

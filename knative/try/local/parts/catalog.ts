@@ -245,6 +245,9 @@ export const startPartNames: readonly PartName[] = namesFor(undefined);
 export const isPartName = (name: string): name is PartName =>
   entries.some((entry) => entry.name === name);
 
+export const isGroup = (name: string): name is PartGroup =>
+  entries.some(({ group }) => group === name);
+
 export function partEntry(name: PartName): PartEntry {
   const entry = entries.find((candidate) => candidate.name === name);
   if (entry === undefined) throw new Error(`no part is named ${name}`);
