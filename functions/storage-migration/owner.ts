@@ -12,6 +12,7 @@ export async function ownerOf(
   signal: AbortSignal,
 ): Promise<OwnerReference> {
   const stored = await announcedVersion(kube, STORAGE_MIGRATIONS, { signal });
-  const apiVersion = apiVersionOf({ ...STORAGE_MIGRATIONS, ...(stored && { version: stored }) });
+  const { version } = stored ?? STORAGE_MIGRATIONS;
+  const apiVersion = apiVersionOf({ ...STORAGE_MIGRATIONS, version });
   return { apiVersion, kind: 'StorageMigration', name, uid: object.metadata.uid };
 }

@@ -76,6 +76,12 @@ export async function announces(
   return found.storageVersionHash === storageVersionHash(ref.group, version, kind);
 }
 
+export interface AnnouncedVersion {
+  readonly version: string;
+  /** Its group has no other one. */
+  readonly isOnly: boolean;
+}
+
 /**
  * The version that it announces to store; undefined where it says none that it serves, or does not
  * say it to everybody.
@@ -84,16 +90,15 @@ export async function announcedVersion(
   kube: KubeClient,
   { group, resource }: Pick<ResourceRef, 'group' | 'resource'>,
   options: CallOptions,
-): Promise<string | undefined> {
+): Promise<AnnouncedVersion | undefined> {
   try {
     const versions = await servedVersions(kube, group, options);
-    const [version = ''] = versions;
-    const found = await servedResource(kube, { group, version, resource }, options);
-    return versions.find(
-      (one) =>
-        found !== undefined &&
-        storageVersionHash(group, one, found.kind) === found.storageVersionHash,
-    );
+    const [preferred = ''] = versions;
+    const ref = { group, version: preferred, resource };
+    const { kind = '', storageVersionHash: hash } =
+      (await servedResource(kube, ref, options)) ?? {};
+    const version = versions.find((one) => storageVersionHash(group, one, kind) === hash);
+    return version === undefined ? undefined : { version, isOnly: versions.length === 1 };
   } catch (error) {
     if (isKubeError(error, 'KUBE_FORBIDDEN')) return undefined;
     throw error;

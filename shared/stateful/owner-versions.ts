@@ -39,7 +39,8 @@ interface Part {
   readonly owners: readonly OwnerReference[];
 }
 
-type Place = Pick<(Manifest | NamelessManifest)['metadata'], 'name' | 'namespace'>;
+type Owned = Manifest | NamelessManifest;
+type Place = Pick<Owned['metadata'], 'name' | 'namespace'>;
 
 interface AskDeps {
   readonly kube: KubeClient;
@@ -56,6 +57,8 @@ export class OwnerVersions {
   #refusedUntilMs = 0;
   /** An apiVersion; undefined until it was asked, and where discovery does not say it. */
   #stored: string | undefined;
+  /** No part can name another one. */
+  #isOnly = false;
   #freshUntilMs = -Infinity;
 
   constructor(owner: OwnerKind) {
@@ -79,22 +82,25 @@ export class OwnerVersions {
    * The same part, which names its owner in the version that is stored. One that is there, with
    * `ref`, names it as before: who may not change owners has to be able to change the rest.
    */
-  async named<Any extends Manifest | NamelessManifest>(
-    deps: AskDeps,
-    part: Any,
-    ref?: ResourceRef,
-  ): Promise<Any> {
+  async named<Any extends Owned>(deps: AskDeps, part: Any, ref?: ResourceRef): Promise<Any> {
     const { ownerReferences: owners } = part.metadata;
     if (!Array.isArray(owners)) return part;
     if (deps.clock.nowMs() >= this.#freshUntilMs) await this.#ask(deps);
-    const how = { metadataOnly: true, signal: deps.signal };
-    const there = ref && (await deps.kube.get(ref, targetOf(part.metadata), how));
+    const there = ref && !this.#isOnly ? await this.#read(deps, ref, part) : null;
     const ownerReferences = owners.map((one: OwnerReference) => {
       const isIt = (was: OwnerReference): boolean => was.uid === one.uid && this.#isOfKind(was);
       const apiVersion = there?.metadata.ownerReferences?.find(isIt)?.apiVersion;
       return apiVersion === undefined ? this.#inStored(one) : { ...one, apiVersion };
     });
     return { ...part, metadata: { ...part.metadata, ownerReferences } };
+  }
+
+  #read(
+    { kube, signal }: AskDeps,
+    ref: ResourceRef,
+    { metadata }: Owned,
+  ): Promise<KubeObject | null> {
+    return kube.get(ref, targetOf(metadata), { metadataOnly: true, signal });
   }
 
   /** Returns the names of the parts of this owner whose references were written. */
@@ -115,8 +121,9 @@ export class OwnerVersions {
   }
 
   async #ask({ kube, clock, signal }: AskDeps): Promise<void> {
-    const version = await announcedVersion(kube, this.#owner, { signal });
-    this.#stored = version && apiVersionOf({ ...this.#owner, version });
+    const found = await announcedVersion(kube, this.#owner, { signal });
+    this.#stored = found && apiVersionOf({ ...this.#owner, version: found.version });
+    this.#isOnly = found?.isOnly === true;
     this.#freshUntilMs = clock.nowMs() + FRESH_MS;
   }
 

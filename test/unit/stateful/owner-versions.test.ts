@@ -31,6 +31,7 @@ class Scene {
   readonly kube = new KubeModel();
   readonly clock = new HandClock();
   stores = 'v1beta1';
+  served = ['v1beta1', 'v1alpha1'];
   asked = 0;
   discovery: () => void = () => undefined;
 
@@ -40,7 +41,7 @@ class Scene {
       this.discovery();
       const hash = storageVersionHash('example.org', this.stores, 'Database');
       const resource = { name: 'databases', kind: 'Database', storageVersionHash: hash };
-      const group = { versions: [{ version: 'v1beta1' }, { version: 'v1alpha1' }] };
+      const group = { versions: this.served.map((version) => ({ version })) };
       const answer = path === '/apis/example.org' ? group : { resources: [resource] };
       return { text: JSON.stringify(answer) };
     };
@@ -109,6 +110,20 @@ test('a part that is applied names its owner as before, or the stored version if
     scene.part('db', [ownedBy('o2'), { ...ownedBy('o1', version), controller: false }]);
     expect(await applied()).toEqual([ownedBy('o1', version)]);
   }
+});
+
+test('where its group has one version, an apply reads no part', async () => {
+  const scene = new Scene();
+  const owners = new OwnerVersions(DATABASES);
+  const metadata = { name: 'db', namespace: 'shop', ownerReferences: [ownedBy('o1')] };
+  const part = { apiVersion: 'v1', kind: 'Secret', metadata };
+  const apply = () => owners.named({ kube: scene.kube.client, clock: scene.clock }, part, SECRETS);
+  await apply();
+  expect(scene.kube.reads).toBe(1);
+  [scene.served, scene.stores] = [['v1alpha1'], 'v1alpha1'];
+  await scene.clock.sleep(10 * MINUTE_MS);
+  expect((await apply()).metadata.ownerReferences).toEqual([ownedBy('o1')]);
+  expect(scene.kube.reads).toBe(1);
 });
 
 test('what names it already, belongs to others, or ends, is not written', async () => {
