@@ -57,7 +57,7 @@ export async function putBack(etcdUrl: string, to: EtcdState, withinMs = WITHIN_
   );
   for (;;) {
     const is = await readState(etcdUrl);
-    const others = Object.keys({ ...is, ...to }).filter((key) => is[key] !== to[key]);
+    const others = Object.keys({ ...is, ...to }).filter((key) => isOther(key, is, to));
     if (others.length === 0) return;
     if (systemClock.nowMs() > endsAtMs) {
       throw new Error(`the plane does not become as it was: ${others.map(plain).join(', ')}`);
@@ -65,6 +65,12 @@ export async function putBack(etcdUrl: string, to: EtcdState, withinMs = WITHIN_
     await write(etcdUrl, others, to);
     await systemClock.sleep(ASK_EVERY_MS);
   }
+}
+
+/** What is served is made anew when it comes back, and is the same all the same. */
+function isOther(key: string, is: EtcdState, to: EtcdState): boolean {
+  const isThere = is[key] !== undefined && to[key] !== undefined;
+  return isThere && plain(key).startsWith(SERVED) ? false : is[key] !== to[key];
 }
 
 async function write(etcdUrl: string, keys: readonly string[], to: EtcdState): Promise<void> {
