@@ -74,7 +74,7 @@ export class Calls {
   async sized<Result>(request: KubeRequest, options: CallOptions): Promise<Sized<Result>> {
     const { text, contentType } = await this.send(request, options);
     try {
-      const value = this.#served.heard(request.about, parseLossless(text));
+      const value = this.heard(request.about, parseLossless(text));
       // The API server keeps to the shapes of its kinds.
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
       return { value: value as Result, bytes: text.length };
@@ -118,14 +118,17 @@ export class Calls {
    * One attempt at something that answers for long; the caller reads the body, and comes again
    * when it breaks.
    */
-  async open(
-    request: KubeRequest,
-    signal: AbortSignal,
-    pool: Pool,
-  ): Promise<AsyncIterable<Uint8Array>> {
-    const outcome = await this.#exchange(request, signal, pool);
-    if ('error' in outcome) throw outcome.error;
-    return outcome.body;
+  open(request: KubeRequest, signal: AbortSignal, pool: Pool): Promise<AsyncIterable<Uint8Array>> {
+    return this.#served.ask(request, async (asked) => {
+      const outcome = await this.#exchange(asked, signal, pool);
+      if ('error' in outcome) throw outcome.error;
+      return outcome.body;
+    });
+  }
+
+  /** In the words of who asked. */
+  heard(about: About, answer: unknown): unknown {
+    return this.#served.heard(about, answer);
   }
 
   async #attempt(

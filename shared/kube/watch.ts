@@ -197,7 +197,7 @@ async function* oneStream(
     pool,
   );
   try {
-    for await (const event of eventsIn(about, body, options)) {
+    for await (const event of eventsIn(calls, about, body, options)) {
       position.note(event);
       yield event;
     }
@@ -218,13 +218,15 @@ function passing(error: unknown, signal: AbortSignal, position: Position): Failu
 }
 
 function eventsIn(
+  calls: Calls,
   about: AboutResource,
   body: AsyncIterable<Uint8Array>,
   { skimAboveBytes, take }: Pick<WatchOptions, 'skimAboveBytes' | 'take'>,
 ): AsyncGenerator<WatchEvent, void, undefined> {
   const makeSkim = (): Skim => new Skim(['type', ...skimPaths('object')]);
   const read = (line: string | Skim): WatchEvent => {
-    const event = typeof line === 'string' ? parseEvent(about, line) : skimmedEvent(about, line);
+    const event =
+      typeof line === 'string' ? parseEvent(calls, about, line) : skimmedEvent(about, line);
     if (take === undefined || !('object' in event)) return event;
     take(event);
     return { ...event, object: identityOf(event.object) };
@@ -249,14 +251,14 @@ function skimmedEvent(about: AboutResource, { found }: Skim): WatchEvent {
   throw errorFromTransport(about, new Error('a line of a size that no event has'));
 }
 
-function parseEvent(about: AboutResource, line: string): WatchEvent {
+function parseEvent(calls: Calls, about: AboutResource, line: string): WatchEvent {
   const { type, object } = parseLine(about, line);
   if (type === 'ERROR') {
     const code = typeof object['code'] === 'number' ? object['code'] : 500;
     throw errorFromAnswer(about, readStatus(code, JSON.stringify(object)));
   }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an event's object
-  const sent = object as KubeObject;
+  const sent = calls.heard(about, object) as KubeObject;
   if (type === 'BOOKMARK') {
     const { resourceVersion, annotations } = sent.metadata;
     const isInitialEventsEnd = annotations?.['k8s.io/initial-events-end'] === 'true';

@@ -46,7 +46,9 @@ export function heard(about: AboutResource, answer: unknown): unknown {
   const { items } = answer;
   if (!Array.isArray(items)) return asRead(answer, parts);
   const all = items.map((item: unknown) => (isRecord(item) ? asRead(item, parts) : item));
-  return { ...answer, items: all };
+  const apiVersion =
+    versionIn(answer['apiVersion']) === LATER ? apiVersionOf(WRITTEN) : answer['apiVersion'];
+  return { ...answer, apiVersion, items: all };
 }
 
 function asRead(object: Fields, parts: readonly Part[]): Fields {
