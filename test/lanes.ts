@@ -48,7 +48,7 @@ export const lanes: readonly Lane[] = [
     name: 'migration',
     include: [
       'test/integration/api/*.test.ts',
-      'test/integration/conversion/{certificate,owners,served,timeline,trouble}.test.ts',
+      'test/integration/conversion/*.test.ts',
       'test/integration/migration/{changes,clean,conversion,crd,killed,kinds}.test.ts',
       'test/integration/migration/{late,lifecycle,refused,spec,webhook}.test.ts',
       'test/integration/{etcd-cluster,etcd-peer,nats-cluster}/crd.test.ts',

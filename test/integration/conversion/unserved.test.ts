@@ -17,8 +17,8 @@ import { writeStatus } from '../../../shared/kube/status.ts';
 import { STATEFUL_SETS } from '../../../shared/stateful/parts.ts';
 import { letNobodyWritePeers, letPeersBeWritten } from '../../builders/peer-writers.ts';
 import { sendEvent } from '../../builders/send-event.ts';
-import { type Shipped, startShipped } from '../../builders/shipped.ts';
 import { until } from '../../builders/versioned-kind.ts';
+import { sharedPlane } from '../../lanes/shared-plane.ts';
 import { WHOLE_KINDS } from '../api/whole.ts';
 import { alpha, beta, ConversionRig } from './rig.ts';
 
@@ -32,16 +32,13 @@ interface Place {
   readonly target: { readonly name: string; readonly namespace?: string };
 }
 
-/** Its own: the API server makes the APIService of a version anew that comes back. */
-let shipped: Shipped;
 let rig: ConversionRig;
 let running: readonly RunningFunction[] = [];
 /** As they were read and written while v1alpha1 was served, by their places. */
 const before = new Map<Place, KubeObject>();
 
 beforeAll(async () => {
-  shipped = await startShipped();
-  rig = await ConversionRig.start(shipped.plane);
+  rig = await ConversionRig.start(sharedPlane());
   const { kube } = rig;
   await letPeersBeWritten(kube);
   for (const { kind, path, specs, status } of WHOLE_KINDS) {
@@ -68,7 +65,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all(running.map((one) => one.stop()));
   await rig?.stop();
-  await shipped?.stop();
 });
 
 const by = { force: true, fieldManager } as const;
@@ -154,10 +150,8 @@ test('a change is watched in the words of who watches', async () => {
   await kube.patch(ref, { name }, { type: 'merge', body }, {});
   const { signal } = new AbortController();
   for await (const event of kube.watch(ref, { from, timeoutSeconds: 60, signal })) {
-    expect(event).toMatchObject({
-      type: 'MODIFIED',
-      object: { ...body, apiVersion: 'ballast.dev/v1alpha1' },
-    });
+    const object = { ...body, apiVersion: 'ballast.dev/v1alpha1' };
+    expect(event).toMatchObject({ type: 'MODIFIED', object });
     break;
   }
   expect.assertions(1);

@@ -31,6 +31,7 @@ class Server {
   readonly served: Set<string>;
   readonly asked: KubeRequest[] = [];
   problem: Error | undefined;
+  readonly told: Error[] = [];
 
   constructor(...served: readonly string[]) {
     this.served = new Set(served);
@@ -39,7 +40,11 @@ class Server {
   readonly send = async (asked: KubeRequest): Promise<string> => {
     this.asked.push(asked);
     const [, , , version = ''] = asked.path.split('/');
-    if (!this.served.has(version)) throw unserved();
+    if (!this.served.has(version)) {
+      const error = unserved();
+      this.told.push(error);
+      throw error;
+    }
     if (this.problem !== undefined) throw this.problem;
     return version;
   };
@@ -85,9 +90,11 @@ test('an object that is not there, and a kind that nobody serves, are told as ev
   await expect(served.ask(request('etcdpeers'), server.send)).rejects.toBe(server.problem);
   expect(server.asked).toHaveLength(1);
   const none = new Server();
-  await expect(served.ask(request('etcdpeers'), none.send)).rejects.toThrow('requested resource');
+  const error: unknown = await served.ask(request('etcdpeers'), none.send).catch((one) => one);
+  expect(none.told.indexOf(error as Error)).toBe(0);
   none.served.add('v1alpha1');
   expect(await served.ask(request('etcdpeers'), none.send)).toBe('v1alpha1');
+  expect(none.asked).toHaveLength(3);
 });
 
 test('who names a version, or another group, is asked for nothing else', async () => {
@@ -159,7 +166,9 @@ test('an annotation near its bound keeps no object from being read', () => {
     metadata: { annotations },
     spec,
   };
-  expect(heard(about('metadatafeeds'), { items: [feed] })).toMatchObject({
+  const list = { apiVersion: 'ballast.dev/v1beta1', kind: 'MetadataFeedList', items: [feed] };
+  expect(heard(about('metadatafeeds'), list)).toMatchObject({
+    apiVersion: 'ballast.dev/v1alpha1',
     items: [{ apiVersion: 'ballast.dev/v1alpha1' }],
   });
 });
