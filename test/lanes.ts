@@ -55,6 +55,7 @@ export const lanes: readonly Lane[] = [
       'test/integration/{etcd-backup,etcd-restore,takeover}/*crd.test.ts',
       'test/integration/etcd-peer/writers.test.ts',
       'test/integration/storage-audit/{against,netobserv}.test.ts',
+      'test/integration/takeover/takeover.test.ts',
     ],
     parts: ['etcd', 'kube-apiserver'],
     hasManifests: true,

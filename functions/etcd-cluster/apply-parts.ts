@@ -4,7 +4,7 @@ import { waitFor } from '../../shared/stateful/decision.ts';
 import type { Decision } from './decision.ts';
 import type { State } from './state.ts';
 
-export function applyParts({ parts }: State): Decision | undefined {
+export function applyParts({ parts }: Pick<State, 'parts'>): Decision | undefined {
   const { toMake, lacking, wrong, found } = parts;
   if (toMake !== undefined) {
     const { manifest, why } = toMake;

@@ -68,7 +68,7 @@ export async function observe(
     peers,
     pods,
     claims,
-    strays: await findStrays(deps, { cluster, peers, pods, claims, etcd }, signal),
+    strays: await findStrays(deps, { cluster, parts, peers, pods, claims, etcd }, signal),
     lost: new Map([
       ...byPeer(lost),
       ...(await withoutClaim(found, peers, claims)),

@@ -7,6 +7,7 @@ import { compareParts } from '../../shared/stateful/compare-parts.ts';
 import { wasReady } from '../../shared/stateful/memory.ts';
 import { freshRefusal, policyRefusalOf } from '../../shared/stateful/missing-rights.ts';
 import { SECRETS } from '../../shared/stateful/parts.ts';
+import { readOnce } from '../../shared/stateful/read-once.ts';
 import { firstEndMs, readOwn } from '../../shared/stateful/certificates/secret-data.ts';
 import { commonNameOf } from '../../shared/x509.ts';
 import { readAuth, refusedCertificate } from './auth/secrets.ts';
@@ -34,7 +35,8 @@ export async function readParts(deps: PartsDeps, cluster: Cluster): Promise<Part
   const owner = ownerOf(cluster);
   const versions = new Map<string, string>();
   const { kept } = deps.memory;
-  const secretsDeps = { ...deps, versions, kept };
+  const once = { ...deps, kube: readOnce(deps.kube) };
+  const secretsDeps = { ...once, versions, kept };
   const read = await readCertificates(secretsDeps, cluster);
   const { toMake, notice } = read;
   const named = commonNameOf(read.sets?.clients?.client.certificate);
@@ -45,7 +47,7 @@ export async function readParts(deps: PartsDeps, cluster: Cluster): Promise<Part
   const isServed = isBirthOver(cluster, starts.own);
   const mayGo = mayGoOf(cluster);
   const servedUntilMs = servedUntil(read.sets);
-  const compared = await compareParts(deps, {
+  const compared = await compareParts(once, {
     owner,
     parts: sets === undefined ? [] : render(cluster, sets, { isServed, mayGo }),
     early: new Map(),

@@ -24,6 +24,7 @@ import {
 } from '../../shared/stateful/parts.ts';
 import { findPending, type PendingMemory, type PendingOf } from '../../shared/stateful/pending.ts';
 import type { Pod } from '../../shared/stateful/pods.ts';
+import { readOnce } from '../../shared/stateful/read-once.ts';
 import { attainableBy, growthOf, sizeAmong } from './claims.ts';
 import { claimName, type Cluster, isClaim, ordinalOf, serverName } from './cluster.ts';
 import { LISTENERS } from './lost-authority.ts';
@@ -70,8 +71,8 @@ export async function readParts(
   const served = servedIn(config, cluster);
   const versions = versionsOf(config);
   const secretUids = uidIn(config);
-  const secretsDeps = { ...deps, versions, secretUids, running: uidsOf(cluster, pods) };
-  const secrets = await readSecrets(secretsDeps, cluster, config);
+  const found = { versions, secretUids, running: uidsOf(cluster, pods) };
+  const secrets = await readSecrets({ ...deps, ...found, kube: readOnce(kube) }, cluster, config);
   const { credentials, system, systemPassword, notice } = secrets;
   const { formerPasswords = [], trustedCa = '', beforeTls = [] } = secrets;
   const statefulSet = await kube.get(STATEFUL_SETS, { namespace, name }, { signal });

@@ -1,6 +1,5 @@
 // Reads the parts of an owner one after the other and compares them with how they are rendered.
 // None is kept: each may hold more than a megabyte.
-import type { KubeClient } from '../kube/client.ts';
 import type { Reason } from '../kube/conditions.ts';
 import type { KubeObject } from '../kube/objects.ts';
 import {
@@ -12,9 +11,10 @@ import {
   type Owner,
   type RenderedPart,
 } from './parts.ts';
+import type { KubeReader } from './read-once.ts';
 
 export interface CompareDeps {
-  readonly kube: KubeClient;
+  readonly kube: KubeReader;
   readonly signal: AbortSignal;
 }
 

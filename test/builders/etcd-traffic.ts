@@ -17,7 +17,7 @@ export interface EtcdTrafficReport extends Verdict {
 const WRITERS = 2;
 const READERS = 2;
 /** Each one's, between two turns: a change has a connection and a handshake of its own. */
-const BETWEEN_MS = 50;
+const BETWEEN_MS = 100;
 const TIMEOUT_MS = 2_000;
 /** Keys that all of them work on. */
 const SHARED = 2;

@@ -1,13 +1,13 @@
 // Secrets as text: read by name, and rendered as parts of their owner.
 import { randomBytes, X509Certificate } from 'node:crypto';
-import type { KubeClient } from '../../kube/client.ts';
 import type { Reason } from '../../kube/conditions.ts';
 import { isRecord } from '../../kube/json.ts';
 import type { KubeObject, Manifest, ResourceRef } from '../../kube/objects.ts';
 import { isEnding, isOurs, nameTaken, owned, type Owner, SECRETS } from '../parts.ts';
+import type { KubeReader } from '../read-once.ts';
 
 export interface SecretsDeps {
-  readonly kube: KubeClient;
+  readonly kube: KubeReader;
   readonly nowMs: number;
   readonly signal: AbortSignal;
   /** Collects the versions of the owner's own Secrets, by name. */

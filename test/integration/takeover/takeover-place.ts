@@ -39,7 +39,7 @@ export const namespace = 'shop';
 export const DEPLOYMENTS = { group: 'apps', version: 'v1', resource: 'deployments' } as const;
 /** Members of a new cluster alone took 38 s on a loaded machine. */
 const WITHIN_MS = 240_000;
-const WAKE_EVERY_MS = 250;
+const WAKE_EVERY_MS = 500;
 
 interface Member {
   readonly name: string;

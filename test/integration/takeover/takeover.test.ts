@@ -11,16 +11,18 @@ import { takeoverRights } from '../../../knative/tools/rights/takeover.ts';
 import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
 import { ServiceAccounts } from '../../../knative/try/local/cluster/service-accounts.ts';
 import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
+import type { Part } from '../../../knative/try/local/process/part.ts';
 import { LEGACY_ETCDS } from '../../../shared/api/takeover.ts';
 import { ETCD_CLUSTERS } from '../../../shared/api/etcd-cluster.ts';
 import { askLegacy } from '../../../shared/etcd/legacy.ts';
-import { openKube } from '../../../shared/kube/client.ts';
+import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
 import { SWEEP } from '../../../shared/function/sources.ts';
 import { type RunningFunction, startFunction } from '../../../shared/function/start.ts';
 import { CLAIMS, PODS, SERVICES } from '../../../shared/stateful/parts.ts';
 import { defineLegacyEtcd, LegacyEtcd } from '../../builders/legacy-etcd.ts';
 import { sendEvent } from '../../builders/send-event.ts';
-import { type Shipped, startShipped } from '../../builders/shipped.ts';
+import { startOwnPart } from '../../lanes/own-part.ts';
+import { sharedPlane } from '../../lanes/shared-plane.ts';
 
 const MAIN = fileURLToPath(new URL('../../../knative/tools/takeover/main.ts', import.meta.url));
 const namespace = 'shop';
@@ -31,19 +33,21 @@ const MEMBERS = ['old-a', 'old-b', 'old-c'].map((name, at) => ({
 }));
 const LONG = { timeout: 60_000, interval: 500 };
 
-let shipped: Shipped;
+const plane = sharedPlane();
+let kube: KubeClient;
+let etcds: readonly Part[];
 let accounts: ServiceAccounts;
 let running: RunningFunction;
 let old: LegacyEtcd;
 
-async function startMember({ name, ip }: (typeof MEMBERS)[number]): Promise<void> {
+async function startMember({ name, ip }: (typeof MEMBERS)[number]): Promise<Part> {
   const url = `http://${ip}:2379`;
-  await shipped.plane.add({
+  return startOwnPart(plane, {
     name,
     command: await resolvePart('etcd-3-3'),
     args: [
       `--name=${name}`,
-      `--data-dir=${join(shipped.plane.dir, name)}`,
+      `--data-dir=${join(plane.dir, name)}`,
       `--listen-client-urls=${url}`,
       `--advertise-client-urls=${url}`,
       `--listen-peer-urls=http://${ip}:2380`,
@@ -58,9 +62,9 @@ async function startMember({ name, ip }: (typeof MEMBERS)[number]): Promise<void
 }
 
 beforeAll(async () => {
-  shipped = await startShipped();
-  const { kube, plane } = shipped;
-  await Promise.all(MEMBERS.map(startMember));
+  const { kubeconfigPath } = plane;
+  kube = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });
+  etcds = await Promise.all(MEMBERS.map(startMember));
   const metadata = { name: namespace };
   const namespaces = { group: '', version: 'v1', resource: 'namespaces' };
   await kube.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata });
@@ -68,7 +72,8 @@ beforeAll(async () => {
     kube,
     takeoverRights(namespace).map((object) => ({ file: 'npm run rights', object })),
   );
-  accounts = new ServiceAccounts(kube, plane, (error) => {
+  const urlFor = async (_: string, server: string): Promise<string> => plane.part(server).url;
+  accounts = new ServiceAccounts(kube, { ...plane, urlFor }, (error) => {
     throw error;
   });
   const account = { namespace: 'ballast-system', name: 'takeover' };
@@ -87,7 +92,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await running?.stop();
   accounts?.close();
-  await shipped?.stop();
+  await kube?.close();
 });
 
 const sweep = async (): Promise<void> => {
@@ -102,7 +107,7 @@ const reasons = async (): Promise<readonly string[]> =>
 
 /** As `npm run takeover` does, with the rights of an administrator. */
 async function command(...args: readonly string[]) {
-  const env = { PATH: process.env['PATH'], KUBECONFIG: shipped.plane.kubeconfigPath };
+  const env = { PATH: process.env['PATH'], KUBECONFIG: plane.kubeconfigPath };
   const ended = promisify(execFile)(process.execPath, [MAIN, ...args], { env });
   const { stdout, code = 0 } = await ended.catch((error: unknown) => Object(error));
   return { stdout: String(stdout), code: Number(code) };
@@ -113,12 +118,11 @@ test('where nobody knows the kind there is nothing to take over', async () => {
   expect(await command()).toEqual(nothing);
   await old.takeOver('over');
   expect(await reasons()).toEqual(['KindMissing']);
-  await defineLegacyEtcd(shipped.kube);
+  await defineLegacyEtcd(kube);
   expect(await reasons()).toEqual(['LegacyMissing']);
 });
 
 test('it plans on what real members say, and changes nothing of them', async () => {
-  const { kube } = shipped;
   const [first, ...others] = MEMBERS;
   const pods = others.map((one) => ({ ...one, claim: one.name }));
   await old.create([...(first === undefined ? [] : [first]), ...pods]);
@@ -154,7 +158,7 @@ test('it plans on what real members say, and changes nothing of them', async () 
 
 test('without a quorum there is no plan, and with it the same one again', async () => {
   const id = (await planOf())?.id;
-  const [, two, three] = MEMBERS.map(({ name }) => shipped.plane.part(name));
+  const [, two, three] = etcds;
   await Promise.all([two?.kill(), three?.kill()]);
   await expect.poll(reasons, LONG).toEqual(['NoQuorum']);
   expect((await planOf())?.id).toBeUndefined();

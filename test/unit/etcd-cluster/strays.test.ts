@@ -88,6 +88,18 @@ test('nobody is born beside such a claim', () => {
   expect(shown(state({ ...unborn, strays: [foreign] }))).toMatch(/^write-records: Start etcd-0/);
 });
 
+test('before a birth nobody is looked up while parts are still to be made', async () => {
+  const kube = new KubeModel();
+  const deps = { kube: kube.client, clock: { nowMs: () => NOW_MS, sleep: async () => undefined } };
+  const unborn = state({ without: ['clusterId', 'bootstrap'], ordinals: [] });
+  const { signal } = new AbortController();
+  const lacking = { reason: 'NameTaken', message: 'It is not ours.' };
+  await findStrays(deps, { ...unborn, parts: { ...unborn.parts, lacking } }, signal);
+  expect(kube.reads).toBe(0);
+  await findStrays(deps, unborn, signal);
+  expect(kube.reads).toBe(2 * 16);
+});
+
 test('only names that no list has are looked up, and one with its label is no stray', async () => {
   const kube = new KubeModel();
   const put = (ref: ResourceRef, name: string, labels: Record<string, string>) =>

@@ -1,13 +1,13 @@
 // EtcdClusters become other versions of etcd on real ones: 3.5 to 3.6 under writers and probes, 3.6
 // to 3.7, what is refused, and what an EtcdCluster that is made again does with older and newer
 // data.
-import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterEach, expect, onTestFinished, test } from 'vitest';
 import { BORN_ANNOTATION, VERSION_ANNOTATION } from '../../../shared/api/etcd-peer.ts';
 import { CLAIMS } from '../../../shared/stateful/parts.ts';
 import { EtcdTraffic } from '../../builders/etcd-traffic.ts';
-import { EtcdPlace } from './etcd-place.ts';
 import { type Named, SCENARIO_MS } from './etcd-scene.ts';
 import { MemberProbes } from './member-probes.ts';
+import { place } from './shared-place.ts';
 
 const imageOf = (version: string): string => `quay.io/coreos/etcd:v${version}`;
 const OLD = { image: imageOf('3.5.35') };
@@ -16,16 +16,6 @@ const NEXT = { image: imageOf('3.7.3') };
 const OLD_OF_ONE = { ...OLD, replicas: 1 };
 /** Far more than an election takes here, and less than a client would call an outage. */
 const PAUSE_MAX_MS = 10_000;
-
-let place: EtcdPlace;
-
-beforeAll(async () => {
-  place = await EtcdPlace.start();
-}, SCENARIO_MS);
-
-afterAll(async () => {
-  await place?.stop();
-});
 
 afterEach(() => place.endAll());
 

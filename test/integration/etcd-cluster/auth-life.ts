@@ -1,19 +1,11 @@
 // Logins of an EtcdCluster on real etcds: turned on, held through another password, new members,
 // restarts, and the EtcdCluster made again, and turned off.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import type { EtcdAdmin } from '../../../shared/etcd/admin.ts';
-import { EtcdPlace } from './etcd-place.ts';
 import { type Named, SCENARIO_MS } from './etcd-scene.ts';
+import { place } from './shared-place.ts';
 
-let place: EtcdPlace;
-
-beforeAll(async () => {
-  place = await EtcdPlace.start();
-}, SCENARIO_MS);
-
-afterAll(async () => {
-  await place?.stop();
-});
+afterAll(() => place.endAll());
 
 const SECRETS = { group: '', version: 'v1', resource: 'secrets' } as const;
 const CLUSTER: Named = { namespace: 'logins', name: 'etcd' };

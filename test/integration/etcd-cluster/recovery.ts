@@ -1,25 +1,17 @@
 // A quorum that is lost for good, on real etcds: it waits, says what could be done, and goes on
 // with the surviving member once a person has confirmed it.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import type { EtcdClusterStatus } from '../../../shared/api/etcd-cluster.ts';
 import type { EtcdAdmin } from '../../../shared/etcd/admin.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
-import { EtcdPlace } from './etcd-place.ts';
 import { type Named, SCENARIO_MS, SECRETS } from './etcd-scene.ts';
+import { place } from './shared-place.ts';
 
 const MARK = 'ballast.dev/etcd-cluster-id';
 const STATEFUL_SETS = { group: 'apps', version: 'v1', resource: 'statefulsets' } as const;
 const cluster: Named = { namespace: 'recovered', name: 'etcd' };
 
-let place: EtcdPlace;
-
-beforeAll(async () => {
-  place = await EtcdPlace.start();
-}, SCENARIO_MS);
-
-afterAll(async () => {
-  await place?.stop();
-});
+afterAll(() => place.endAll());
 
 async function write(key: string): Promise<void> {
   const client = await place.client(cluster);

@@ -1,16 +1,14 @@
 // The upkeep of EtcdClusters on real etcds: a database that is full, a member whose data differs
 // from that of the others, and claims that grow.
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import type { EtcdClusterStatus } from '../../../shared/api/etcd-cluster.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import { CLAIMS } from '../../../shared/stateful/parts.ts';
 import { isEtcdFailure } from '../../../shared/etcd/admin/failure.ts';
 import type { EtcdAdmin } from '../../../shared/etcd/admin.ts';
 import { createStorageClass } from '../../builders/storage-class.ts';
-import { EtcdPlace } from './etcd-place.ts';
 import { type Named, SCENARIO_MS } from './etcd-scene.ts';
-
-let place: EtcdPlace;
+import { place } from './shared-place.ts';
 
 const MIB = 2 ** 20;
 /** Larger ones leave gaps in the file, and it is full before its keys are. */
@@ -18,16 +16,6 @@ const VALUE_BYTES = MIB / 8;
 const OPEN = { clients: { mode: 'None' }, peers: { mode: 'None' } };
 const SMALL = { tls: OPEN, quota: '16Mi', storage: { size: '128Mi' } };
 const settings = { timeout: SCENARIO_MS };
-
-beforeAll(async () => {
-  place = await EtcdPlace.start();
-}, SCENARIO_MS);
-
-afterAll(async () => {
-  await place?.stop();
-});
-
-afterEach(() => place.endAll());
 
 /** A member that copies its database answers none of these. */
 async function alarmsOf(admin: EtcdAdmin): Promise<readonly string[]> {
@@ -62,6 +50,8 @@ async function blame(cluster: Named, peer: string): Promise<void> {
   expect((await fetch(url, { method: 'POST', body })).status).toBe(200);
 }
 
+afterAll(() => place.endAll());
+
 test(
   'a full database: history makes room by itself, keys are told, and a larger quota helps',
   settings,
@@ -93,14 +83,18 @@ test(
     await after.keys.put('/shop/more', Buffer.alloc(MIB, 'x'));
     await admin.close();
     await after.close();
+    await place.delete(cluster);
   },
 );
 
 const idOf = ({ members = [] }: EtcdClusterStatus, peer: string): string | undefined =>
   members.find(({ name }) => name === peer)?.id;
 
+/** Whole again after each damage, it goes on to the next: a birth is dear. */
+const DAMAGED: Named = { namespace: 'damaged', name: 'etcd' };
+
 test('the member whose data differs is replaced, whomever etcd blames', settings, async () => {
-  const cluster: Named = { namespace: 'corrupt', name: 'etcd' };
+  const cluster = DAMAGED;
   await place.namespace(cluster.namespace);
   await place.create(cluster, { ...SMALL, quota: '64Mi' });
   await place.wakeUntilReady(cluster);
@@ -159,11 +153,8 @@ test(
   'a member that refuses its data is replaced, once, and nothing is lost',
   settings,
   async () => {
-    const cluster: Named = { namespace: 'refused', name: 'etcd' };
+    const cluster = DAMAGED;
     const { namespace } = cluster;
-    await place.namespace(namespace);
-    await place.create(cluster, SMALL);
-    await place.wakeUntilReady(cluster);
     const { members = [], clusterId = '' } = await place.status(cluster);
     const admin = await place.client(cluster);
     const stopWriting = keepWriting(admin);
@@ -202,6 +193,7 @@ test(
     expect((await place.status(cluster)).refused?.why).toBe('its database is damaged');
     await admin.close();
     await after.close();
+    await place.delete(cluster);
   },
 );
 
