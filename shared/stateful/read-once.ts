@@ -1,10 +1,16 @@
 // Reads of one look: what several parts of it need is read once, so that all of them decide on the
 // same state of it. The next look begins anew, and sees what was edited since.
 import { serialize } from 'node:v8';
-import type { KubeClient } from '../kube/client.ts';
 import type { KubeObject, ObjectName, ResourceRef } from '../kube/objects.ts';
 
-export type KubeReader = Pick<KubeClient, 'get'>;
+export interface KubeReader {
+  /** Whole objects alone: who holds metadata would hand it to the next as all there is. */
+  get(
+    ref: ResourceRef,
+    target: ObjectName,
+    options: { readonly signal: AbortSignal; readonly metadataOnly?: never },
+  ): Promise<KubeObject | null>;
+}
 
 /** A usual part has a few kilobytes. Tenants write them, and larger ones are not held. */
 const HELD_BYTES_MAX = 32 * 2 ** 10;
