@@ -67,7 +67,7 @@ export async function putBack(etcdUrl: string, to: EtcdState, withinMs = WITHIN_
   }
 }
 
-/** What is served is made anew when it comes back, and is the same all the same. */
+/** An APIService is made anew when its version comes back, and is the same all the same. */
 function isOther(key: string, is: EtcdState, to: EtcdState): boolean {
   const isThere = is[key] !== undefined && to[key] !== undefined;
   return isThere && plain(key).startsWith(SERVED) ? false : is[key] !== to[key];

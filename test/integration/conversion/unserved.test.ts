@@ -247,11 +247,17 @@ test('another client that begins in v1alpha1 again finds it where it is served',
   await rig.whenConverting();
   const { kubeconfigPath } = rig.plane;
   const fresh = openKube({ kubeconfigPath, userAgent: 'test', fieldManager });
-  for (const kube of [rig.kube, fresh]) {
-    await until('v1alpha1 to be served', async () => {
-      const { apiVersion } = await kube.list(alpha('takeovers'), { limit: 1 });
-      return apiVersion === 'ballast.dev/v1alpha1';
-    });
-  }
+  const path = '/apis/ballast.dev/v1alpha1/takeovers';
+  const isServed = (): Promise<boolean> =>
+    fresh.raw({ method: 'GET', path, repeat: 'always' }).then(
+      () => true,
+      () => false,
+    );
+  await until('v1alpha1 to be served', isServed);
+  const [late, early] = await Promise.all(
+    [fresh, rig.kube].map((kube) => kube.list(alpha('takeovers'))),
+  );
+  expect(late?.items.map(words)).toEqual(early?.items.map(words));
+  expect(late?.items.map(({ apiVersion }) => apiVersion)).toContain('ballast.dev/v1alpha1');
   await fresh.close();
 });
