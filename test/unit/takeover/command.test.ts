@@ -6,6 +6,7 @@ import { runTakeover, USAGE } from '../../../knative/tools/takeover/command.ts';
 import { LEGACY_ETCDS, TAKEOVERS } from '../../../shared/api/takeover.ts';
 import { KubeError } from '../../../shared/kube/errors.ts';
 import { SERVICES } from '../../../shared/stateful/parts.ts';
+import { beginNats } from './nats-world.ts';
 import { begin, namespace, putOperator, sweep, world } from './world.ts';
 
 beforeEach(() => {
@@ -113,6 +114,26 @@ test('a plan as it is seen from here has no id, since no member was asked', asyn
   const { out } = await run();
   expect(out).toContain('Takeover shop/over has no plan that could be confirmed.');
   expect(out).toContain('MembersUnasked');
+});
+
+test('a NatsCluster is found as well, and is told that nothing is carried out', async () => {
+  beginNats();
+  world.kube.remove(TAKEOVERS, { namespace, name: 'over' });
+  const { code, out } = await run();
+  expect(code).toBe(1);
+  expect(out).toContain('NatsCluster shop/old of nats.io, into NatsCluster old-2');
+  expect(out).toMatch(/^Against it:\n- NotCarriedOut: /m);
+  const { out: made } = await run('--manifests');
+  expect(parseAllDocuments(made).map((one) => one.toJS())).toMatchObject([
+    {
+      metadata: { namespace, name: 'old' },
+      spec: {
+        legacy: { apiVersion: 'nats.io/v1alpha2', kind: 'NatsCluster', name: 'old' },
+        mode: 'Route',
+        into: { name: 'old-2' },
+      },
+    },
+  ]);
 });
 
 test('it prints Takeovers to apply', async () => {
