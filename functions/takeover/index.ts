@@ -31,7 +31,7 @@
 //   steps              applies one step; render: what it makes
 //   status             what the status is
 // A NatsCluster has its own state and plan, in nats/: observe, find-left with config, ask-servers,
-// carry-over; plan, refuse, notes. Nothing of it is carried out.
+// carry-over; plan, refuse with refuse-tls, notes. Nothing of it is carried out.
 import { TAKEOVER_LEASE, TAKEOVERS } from '../../shared/api/takeover.ts';
 import { defineStateful } from '../../shared/stateful/define.ts';
 import { Deps } from './deps.ts';

@@ -1,5 +1,6 @@
 // The NatsCluster that a takeover would make: what the servers of the old one were told, and over
 // it what the Takeover says. Passwords stand in a Secret beside it. Pure.
+import { GLOBAL_ACCOUNT } from '../../../shared/api/nats-cluster.ts';
 import type { TakeoverSpec } from '../../../shared/api/takeover.ts';
 import { over, resourcesOf } from '../carry-over.ts';
 import { fieldOf } from '../legacy.ts';
@@ -9,8 +10,6 @@ import type { LegacyNats } from './legacy.ts';
 type Fields = Readonly<Record<string, unknown>>;
 type Into = TakeoverSpec['into'];
 
-/** All clients of a NATS of that time are in one account. */
-const ACCOUNT = 'DEFAULT';
 const REPLICAS = 3;
 const REPLICAS_MAX = 9;
 
@@ -31,11 +30,12 @@ export function natsCarriedOver(
   return over(said, into.spec ?? {});
 }
 
+/** The one that old servers know alone: no message passes between it and another one. */
 function accountsOf(config: LegacyConfig | undefined, into: Into): Fields {
   const { users = [] } = config ?? {};
   if (users.length === 0) return {};
   const name = usersSecretOf(into);
-  return { accounts: [{ name: ACCOUNT, users: users.map((user) => userOf(user, name)) }] };
+  return { accounts: [{ name: GLOBAL_ACCOUNT, users: users.map((user) => userOf(user, name)) }] };
 }
 
 function userOf({ name, publish, subscribe }: LegacyUser, secret: string): Fields {

@@ -25,6 +25,8 @@ export interface LegacyConfig {
   readonly hasTls: boolean;
   /** The servers speak TLS with each other. */
   readonly hasRouteTls: boolean;
+  /** The servers ask each other for a login. */
+  readonly hasRouteLogin: boolean;
   /** Parts of a sentence about what a NatsCluster cannot be told. */
   readonly lacks: readonly string[];
 }
@@ -34,12 +36,14 @@ export function configIn(text: string): LegacyConfig | undefined {
   const config = parsed(text);
   if (config === undefined) return undefined;
   const login = config['authorization'];
+  const routes = fieldOf(config, 'cluster');
   const { users, odd } = usersIn(isRecord(login) ? login : {});
   return {
     users,
     isOpen: !isRecord(login) && !has(config, 'operator'),
     hasTls: isRecord(config['tls']),
-    hasRouteTls: isRecord(fieldOf(config, 'cluster')['tls']),
+    hasRouteTls: has(routes, 'tls'),
+    hasRouteLogin: has(routes, 'authorization'),
     lacks: [...featuresOf(config), ...odd],
   };
 }
@@ -48,7 +52,8 @@ export function configIn(text: string): LegacyConfig | undefined {
 function parsed(text: string): Fields | undefined {
   const json = text
     .replace(/("server_name":\s*)\$SERVER_NAME/, '$1"$SERVER_NAME"')
-    .replaceAll(/^(\s*)include\s+"/gm, '$1"include": "');
+    // Blanks alone: `\s` would go over the same empty lines again from each of them.
+    .replaceAll(/^([ \t]*)include[ \t]+"/gm, '$1"include": "');
   try {
     const config: unknown = JSON.parse(json);
     return isRecord(config) ? config : undefined;

@@ -13,7 +13,7 @@ export function notesOfNats(state: NatsState): readonly Reason[] {
     ...elsewhere(state),
     ...away(state),
     ...size(state, legacy),
-    ...routeTls(state),
+    ...closedRoutes(state),
     ...strangerNotes(state),
     direct(legacy),
     RECONNECT,
@@ -45,12 +45,12 @@ function size({ target, pods }: NatsState, { size: said }: LegacyNats): readonly
   return [{ reason: 'SizeDiffers', message }];
 }
 
-function routeTls(state: NatsState): readonly Reason[] {
-  if (configOf(state)?.hasRouteTls !== true) return [];
+function closedRoutes(state: NatsState): readonly Reason[] {
+  if (configOf(state)?.hasRouteLogin !== true) return [];
   const message =
-    'The old servers speak TLS with each other (tls.routesSecret). The new ones do where ' +
-    'spec.into.spec.tls.routes says so, with certificates of their own.';
-  return [{ reason: 'RouteTls', message }];
+    'The old servers ask each other for a login (auth.clusterAuthSecret), and those of a ' +
+    'NatsCluster show them none. Without routes end all old pods at once.';
+  return [{ reason: 'RoutesClosed', message }];
 }
 
 const direct = (legacy: LegacyNats): Reason => ({

@@ -117,7 +117,9 @@ function stepsOf(state: NatsState, legacy: LegacyNats): readonly PlannedStep[] {
     },
     {
       name: 'JoinRoutes',
-      does: `Its servers are routed with ${names}, so that messages pass between both.`,
+      does:
+        `Its servers are routed with ${names} (spec.extraRoutes), so that messages pass between ` +
+        'both.',
       precondition: `NatsCluster ${name} is Ready.`,
     },
     {

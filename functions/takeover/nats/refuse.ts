@@ -1,8 +1,6 @@
 // Reasons against a takeover of a NatsCluster. Each is a sentence that says what to do. Pure.
-import { headlessName } from '../../../shared/api/etcd-names.ts';
 import type { Reason } from '../../../shared/kube/conditions.ts';
 import { listed } from '../../../shared/stateful/decision.ts';
-import { fieldOf } from '../legacy.ts';
 import {
   refuseMissing,
   refuseNames,
@@ -12,7 +10,6 @@ import {
 } from '../refuse-found.ts';
 import { versionOf } from '../versions.ts';
 import {
-  clientHostOf,
   clientServiceOf,
   CONFIG_KEY,
   configSecretOf,
@@ -20,6 +17,7 @@ import {
   NATS_LABEL,
   routeServiceOf,
 } from './legacy.ts';
+import { refuseTls } from './refuse-tls.ts';
 import { answersOf, configOf, type NatsState } from './state.ts';
 
 const LAST_CHANCE =
@@ -188,32 +186,4 @@ const CLOSED: Reason = {
   message:
     'The NetworkPolicy of the new NatsCluster would not let in those who are clients now. Leave ' +
     'spec.into.spec.networkPolicy out, and write Closed afterwards.',
-};
-
-function refuseTls(state: NatsState, legacy: LegacyNats): readonly Reason[] {
-  const config = configOf(state);
-  if (config === undefined) return [];
-  const { namespace, spec } = state.takeover;
-  const tls = fieldOf(state.target.wanted, 'tls');
-  if (!config.hasTls) return tls['clients'] === undefined ? [] : [TLS_IS_NEW];
-  if (fieldOf(tls, 'clients')['secretName'] !== undefined) return [];
-  const { name } = spec.into;
-  const hosts = [
-    clientHostOf(legacy),
-    `${name}.${namespace}.svc`,
-    `*.${headlessName(name)}.${namespace}.svc`,
-  ];
-  const message =
-    'Clients trust the authority of the certificates that they know, and the new servers would ' +
-    `show one of another authority. Have that one sign a certificate for ${hosts.join(', ')}, ` +
-    'and for each other name that clients dial; put it into a Secret as tls.crt, tls.key and ' +
-    'ca.crt, and name that in spec.into.spec.tls.clients.secretName.';
-  return [{ reason: 'CertificateMissing', message }];
-}
-
-const TLS_IS_NEW: Reason = {
-  reason: 'TlsDiffers',
-  message:
-    'Clients connect without TLS, and the new NatsCluster would ask for it. Leave ' +
-    'spec.into.spec.tls.clients out, and write it once all clients speak TLS.',
 };

@@ -4,6 +4,7 @@ import { readArguments, refuseWords, UsageError } from '../../../shared/argument
 import { Failure } from '../../../shared/errors.ts';
 import { printable } from '../../../shared/function/printable.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
+import type { Manifest } from '../../../shared/kube/objects.ts';
 import type { FoundLegacy } from './find.ts';
 
 export const usageOf = (calledAs: string): string => `\
@@ -17,6 +18,7 @@ is there.
 
   -n, --namespace NAME  in this namespace alone
   --manifests           prints a Takeover for each that has none, to be applied
+  --nats-clusters       prints the NatsCluster that each of nats.io would become, to be applied
   --help                this
 
 It reads with the rights of $KUBECONFIG. It ends with 0; with 1 when something speaks against a
@@ -33,6 +35,7 @@ interface Terminal {
 const OPTIONS = {
   namespace: { type: 'string', short: 'n' },
   manifests: { type: 'boolean' },
+  'nats-clusters': { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
 } as const;
 
@@ -58,7 +61,8 @@ export async function runTakeover(
     }
     const found = await find(open, values.namespace);
     if (found.length === 0) out(NOTHING);
-    else if (values.manifests === true) out(await manifestsOf(found, err));
+    else if (values.manifests === true) out(await takeoversOf(found, err));
+    else if (values['nats-clusters'] === true) out(await yamlOf(natsClustersIn(found)));
     else out(await pagesOf(found));
     return found.some(({ plan }) => plan.refusals.length > 0) ? REFUSED : 0;
   } catch (error) {
@@ -87,9 +91,16 @@ async function pagesOf(found: readonly FoundLegacy[]): Promise<string> {
   return found.map(pageOf).join('\n');
 }
 
-async function manifestsOf(found: readonly FoundLegacy[], err: Terminal['err']): Promise<string> {
-  const { stringify } = await import('yaml');
+async function takeoversOf(found: readonly FoundLegacy[], err: Terminal['err']): Promise<string> {
   const proposed = found.flatMap(({ proposal }) => proposal ?? []);
   if (proposed.length === 0) err(ALL_TAKEN);
-  return proposed.map((manifest) => stringify(manifest)).join('---\n');
+  return yamlOf(proposed);
+}
+
+const natsClustersIn = (found: readonly FoundLegacy[]): readonly Manifest[] =>
+  found.flatMap(({ natsCluster }) => natsCluster ?? []);
+
+async function yamlOf(manifests: readonly Manifest[]): Promise<string> {
+  const { stringify } = await import('yaml');
+  return manifests.map((manifest) => stringify(manifest)).join('---\n');
 }

@@ -1,8 +1,9 @@
 // Finds what operators that are gone left in a cluster, each with its plan: of the Takeover that is
 // there, in the words of the function; else as it is seen from here, where no member is asked.
-import { anyPlanOf } from '../../../functions/takeover/any-state.ts';
+import { type AnyState, anyPlanOf, isOfNats } from '../../../functions/takeover/any-state.ts';
 import { type Takeover, takeoverOf } from '../../../functions/takeover/object.ts';
 import { observe } from '../../../functions/takeover/observe.ts';
+import { NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
 import {
   LEGACY_ETCDS,
   LEGACY_NATS,
@@ -31,6 +32,8 @@ export interface FoundLegacy {
   /** To be applied, where none is there. */
   readonly proposal: Manifest | undefined;
   readonly plan: TakeoverPlan;
+  /** The NatsCluster that would be made; an EtcdCluster is made of a backup alone. */
+  readonly natsCluster: Manifest | undefined;
 }
 
 const OBJECTS_PER_PAGE = 100;
@@ -91,6 +94,8 @@ async function foundOf(
   const proposal = own === undefined ? proposalFor(of, namespace, name) : undefined;
   const takeover = own ?? takeoverOf(unmade(proposal));
   const told = own?.status.plan;
+  const seen = told === undefined || of.kind === 'NatsCluster';
+  const state = seen ? await seenFromHere(kube, takeover) : undefined;
   return {
     kind: of.kind,
     group: of.ref.group,
@@ -99,7 +104,8 @@ async function foundOf(
     into: takeover.spec.into.name,
     takeover: own?.name,
     proposal,
-    plan: told ?? (await seenFromHere(kube, takeover)),
+    plan: told ?? planIn(state),
+    natsCluster: natsClusterIn(state),
   };
 }
 
@@ -129,8 +135,23 @@ function unmade(proposal: Manifest | undefined): KubeObject {
   return { ...rest, metadata: { ...metadata, uid: 'UID', resourceVersion: '' } };
 }
 
-async function seenFromHere(kube: KubeClient, takeover: Takeover): Promise<TakeoverPlan> {
+async function seenFromHere(kube: KubeClient, takeover: Takeover): Promise<AnyState> {
   const deps = { kube, clock: systemClock, door: undefined };
-  const { state } = await observe(deps, takeover, new AbortController().signal);
+  return (await observe(deps, takeover, new AbortController().signal)).state;
+}
+
+function planIn(state: AnyState | undefined): TakeoverPlan {
+  if (state === undefined) throw new Error('nobody has made a plan');
   return anyPlanOf(state);
+}
+
+function natsClusterIn(state: AnyState | undefined): Manifest | undefined {
+  if (state === undefined || !isOfNats(state) || state.legacy === undefined) return undefined;
+  const { namespace, spec } = state.takeover;
+  return {
+    apiVersion: apiVersionOf(NATS_CLUSTERS),
+    kind: 'NatsCluster',
+    metadata: { namespace, name: spec.into.name },
+    spec: state.target.wanted,
+  };
 }

@@ -136,6 +136,30 @@ test('a NatsCluster is found as well, and is told that nothing is carried out', 
   ]);
 });
 
+test('it prints the NatsCluster that one becomes, without a password', async () => {
+  beginNats({ into: { replicas: 5 } });
+  await sweep();
+  const { out } = await run('--nats-clusters');
+  expect(parseAllDocuments(out).map((one) => one.toJS())).toEqual([
+    {
+      apiVersion: 'ballast.dev/v1alpha1',
+      kind: 'NatsCluster',
+      metadata: { namespace, name: 'new' },
+      spec: {
+        replicas: 5,
+        accounts: [
+          {
+            name: '$G',
+            users: [{ name: 'web', passwordSecret: { name: 'new-users', key: 'web' } }],
+          },
+        ],
+      },
+    },
+  ]);
+  begin();
+  expect((await run('--nats-clusters')).out).toBe('');
+});
+
 test('it prints Takeovers to apply', async () => {
   withDefaults();
   const metadata = { namespace, name: '1.of.many' };

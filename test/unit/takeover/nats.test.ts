@@ -101,6 +101,11 @@ test('servers stand in the status with what they say', async () => {
   ]);
 });
 
+test('servers that ask each other for something are told of', async () => {
+  beginNats({ config: { cluster: { authorization: { username: 'route' } } } });
+  expect(await notes()).toContain('RoutesClosed');
+});
+
 describe('what is carried over', () => {
   const into = { name: 'new' };
   const over = (config: object, legacy: object = {}, spec: Record<string, unknown> = {}) =>
@@ -123,7 +128,7 @@ describe('what is carried over', () => {
       replicas: 5,
       accounts: [
         {
-          name: 'DEFAULT',
+          name: '$G',
           users: [
             {
               name: 'one',
@@ -153,9 +158,7 @@ describe('what is carried over', () => {
       replicas: 3,
       resources: { requests: { cpu: '1', memory: '64Mi' } },
       tls: { clients: {} },
-      accounts: [
-        { name: 'DEFAULT', users: [{ name: 'all', passwordSecret: passwordSecret('all') }] },
-      ],
+      accounts: [{ name: '$G', users: [{ name: 'all', passwordSecret: passwordSecret('all') }] }],
     });
   });
 
@@ -167,6 +170,10 @@ describe('what is carried over', () => {
       lacks: ['addresses of nodes (advertiseExternalIP)'],
     });
     expect(configIn('port: 4222')).toBeUndefined();
+    // Anybody may have written it, as large as a Secret may be.
+    expect(configIn('\n'.repeat(1_000_000))).toBeUndefined();
+    expect(configIn(`"server_name":${' '.repeat(1_000_000)}`)).toBeUndefined();
+    expect(configIn('['.repeat(1_000_000))).toBeUndefined();
   });
 });
 
@@ -281,6 +288,18 @@ describe('what speaks against it', () => {
     expect(await told()).toMatch(
       /^CertificateMissing: .* for old\.shop\.svc, new\.shop\.svc, \*\.new-headless\.shop\.svc,/,
     );
+  });
+
+  test('servers of both would not believe each other', async () => {
+    const tls = { cert_file: 'route.pem' };
+    beginNats({ config: { cluster: { tls } } });
+    expect(await told()).toMatch(
+      /^CertificateMissing: The old servers .* \*\.new-headless\.shop\.svc,/,
+    );
+    beginNats({ config: { cluster: { tls } }, into: { tls: { routes: { secretName: 'given' } } } });
+    expect(await refusals()).toEqual([NOT_YET]);
+    beginNats({ into: { tls: { routes: {} } } });
+    expect(await told()).toMatch(/^TlsDiffers: The old servers speak with each other without TLS,/);
   });
 
   test('an EtcdCluster of the same name is another matter', async () => {
