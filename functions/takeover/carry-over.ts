@@ -36,7 +36,7 @@ function storageOf(claim: Fields): Fields {
   return { storage: { medium: 'Volume', size, ...named } };
 }
 
-function resourcesOf(resources: Fields): Fields {
+export function resourcesOf(resources: Fields): Fields {
   const amounts = (name: string): Fields => {
     const { cpu, memory } = fieldOf(resources, name);
     const told = {
@@ -53,7 +53,7 @@ const isAmount = (value: unknown): boolean =>
   (typeof value === 'string' && !Number.isNaN(quantityOf(value))) || typeof value === 'number';
 
 /** Objects field by field; everything else as a whole. */
-function over(below: Fields, above: Fields): Fields {
+export function over(below: Fields, above: Fields): Fields {
   const merged: Record<string, unknown> = { ...below };
   for (const [name, value] of Object.entries(above)) {
     const under = merged[name];

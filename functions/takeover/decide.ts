@@ -4,20 +4,21 @@ import { hexOf } from '../../shared/etcd/admin/ids.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
 import { joined, NOTHING, waitFor } from '../../shared/stateful/decision.ts';
+import { type AnyState, anyPlanOf, isOfNats } from './any-state.ts';
 import { answersOf } from './answers.ts';
 import { carryOut } from './carry-out.ts';
 import type { Decision } from './decision.ts';
 import { isEnding } from './object.ts';
-import { planOf } from './plan.ts';
 import { intoOf, isOver, isUndoing, recordsOf, type Records, selectorText } from './records.ts';
 import type { State } from './state.ts';
 import { takeBack } from './take-back.ts';
 
-export function decide(state: State): Decision {
+export function decide(state: AnyState): Decision {
   const { takeover } = state;
   if (isEnding(takeover) || isOver(takeover)) return NOTHING;
   const records = recordsOf(takeover.status);
-  if (records === undefined) return beforehand(state);
+  // No plan of a NatsCluster has an id that could be confirmed.
+  if (records === undefined || isOfNats(state)) return beforehand(state);
   const { rollingBackAt, switchingAt } = records.work;
   const isTurning = takeover.spec.rollback === true && rollingBackAt === undefined;
   // Later there is no way back, and the API server says so to whoever asks for one.
@@ -32,15 +33,17 @@ function turnBack({ nowMs }: State, { work, steps }: Records): Decision {
   return { step, next: 'Roll it back' };
 }
 
-function beforehand(state: State): Decision {
-  const plan = planOf(state);
+function beforehand(state: AnyState): Decision {
+  const plan = anyPlanOf(state);
   const [first] = plan.refusals;
   if (first !== undefined) {
     const trouble = { reason: first.reason, message: joined(plan.refusals) };
     return waitFor(plan.next, plan.refusals, trouble);
   }
   const { confirm, rollback = false } = state.takeover.spec;
-  if (confirm === undefined || plan.id === undefined) return { next: plan.next };
+  if (confirm === undefined || plan.id === undefined || isOfNats(state)) {
+    return { next: plan.next };
+  }
   if (confirm !== plan.id) {
     const changed = { reason: 'PlanChanged', message: plan.waitsFor ?? '' };
     return waitFor(plan.next, [changed], changed);

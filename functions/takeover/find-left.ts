@@ -16,7 +16,7 @@ import type { FoundClaim, FoundPod, FoundService, State } from './state.ts';
 /** An operator makes seven at most. */
 const OBJECTS_PER_PAGE = 100;
 /** All of them stand in the status. */
-const OBJECTS_MAX = 40;
+export const OBJECTS_MAX = 40;
 
 type Left = Pick<State, 'pods' | 'strangers' | 'client' | 'headless' | 'claims' | 'isCut'>;
 
@@ -29,12 +29,13 @@ export async function findLeft(
     object.metadata.ownerReferences?.some(({ uid }) => uid === legacy.uid) === true;
   const pods: FoundPod[] = [];
   const strangers: string[] = [];
-  for await (const object of labelled(kube, PODS, legacy, signal)) {
+  const where = { namespace: legacy.namespace, labelSelector: `${LEGACY_LABEL}=${legacy.name}` };
+  for await (const object of labelled(kube, PODS, where, signal)) {
     if (isOwned(object)) pods.push(podOf(object));
     else strangers.push(object.metadata.name);
   }
   const claims: FoundClaim[] = [];
-  for await (const object of labelled(kube, CLAIMS, legacy, signal)) {
+  for await (const object of labelled(kube, CLAIMS, where, signal)) {
     claims.push({ ...identityOf(object), isOwned: isOwned(object) });
   }
   const service = async (name: string): Promise<FoundService | undefined> => {
@@ -52,19 +53,19 @@ export async function findLeft(
   };
 }
 
-async function* labelled(
+export async function* labelled(
   kube: KubeClient,
   ref: ResourceRef,
-  { namespace, name }: LegacyEtcd,
+  where: { readonly namespace: string; readonly labelSelector: string },
   signal: AbortSignal,
 ): AsyncGenerator<KubeObject> {
-  const labelSelector = `${LEGACY_LABEL}=${name}`;
-  const options = { namespace, labelSelector, limit: OBJECTS_PER_PAGE, signal };
+  const options = { ...where, limit: OBJECTS_PER_PAGE, signal };
   for await (const { items } of kube.pages(ref, options)) yield* items;
 }
 
-const byName = <Named extends { readonly name: string }>(all: readonly Named[]): readonly Named[] =>
-  all.toSorted((one, other) => (one.name < other.name ? -1 : 1));
+export const byName = <Named extends { readonly name: string }>(
+  all: readonly Named[],
+): readonly Named[] => all.toSorted((one, other) => (one.name < other.name ? -1 : 1));
 
 function identityOf({ metadata }: KubeObject) {
   const { name, uid, resourceVersion, ownerReferences: owners = [] } = metadata;
@@ -99,7 +100,7 @@ function claimIn(volumes: unknown): string | undefined {
   return names.find((name) => name !== '');
 }
 
-function serviceOf(object: KubeObject, isOwned: boolean): FoundService {
+export function serviceOf(object: KubeObject, isOwned: boolean): FoundService {
   const selector = fieldOf(fieldOf({ ...object }, 'spec'), 'selector');
   const labels = Object.entries(selector).map(([key, value]) => [key, textOf(value)]);
   return { ...identityOf(object), selector: Object.fromEntries(labels), isOwned };

@@ -1,4 +1,4 @@
-// Finds the Deployment of the etcd operator: the one that the Takeover names, or those of its
+// Finds the Deployment of the operator: the one that the Takeover names, or those of its
 // namespace that run it. The operators of backups and restores, of the same image, are others.
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { isKubeError } from '../../shared/kube/errors.ts';
@@ -11,7 +11,7 @@ import type { FoundOperator, State } from './state.ts';
 
 export const DEPLOYMENTS = { group: 'apps', version: 'v1', resource: 'deployments' } as const;
 const OBJECTS_PER_PAGE = 100;
-const OPERATOR = 'etcd-operator';
+const OPERATORS = { EtcdCluster: 'etcd-operator', NatsCluster: 'nats-operator' } as const;
 
 type Found = Pick<State, 'operators' | 'isOperatorForbidden'>;
 
@@ -22,10 +22,11 @@ export async function findOperators(
 ): Promise<Found> {
   const named = spec.legacy.operator;
   if (named !== undefined) return findNamed(kube, named, signal);
+  const program = OPERATORS[spec.legacy.kind];
   const found: FoundOperator[] = [];
   const options = { namespace, limit: OBJECTS_PER_PAGE, signal };
   for await (const { items } of kube.pages(DEPLOYMENTS, options)) {
-    found.push(...items.filter((one) => runsOperator(one)).map((one) => operatorOf(one)));
+    found.push(...items.filter((one) => runs(one, program)).map((one) => operatorOf(one)));
   }
   const operators = found.toSorted((one, other) => (one.name < other.name ? -1 : 1));
   return { operators, isOperatorForbidden: false };
@@ -48,12 +49,12 @@ async function findNamed(
   }
 }
 
-function runsOperator(deployment: KubeObject): boolean {
+function runs(deployment: KubeObject, program: string): boolean {
   const { containers } = fieldOf(fieldOf(specOf(deployment), 'template'), 'spec');
   const all = Array.isArray(containers) ? containers.filter((one) => isRecord(one)) : [];
   return all.some(({ image, command }) => {
-    if (Array.isArray(command)) return lastPart(textOf(command[0])) === OPERATOR;
-    return lastPart(textOf(image)).replace(/[:@].*$/, '') === OPERATOR;
+    if (Array.isArray(command)) return lastPart(textOf(command[0])) === program;
+    return lastPart(textOf(image)).replace(/[:@].*$/, '') === program;
   });
 }
 

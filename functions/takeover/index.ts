@@ -1,7 +1,8 @@
-// Looks at what operators that are gone left behind, and plans how their data is led into clusters
-// of ours: which objects are made, adopted, changed, deleted and kept, in which steps, and what
-// speaks against it. A plan that a person confirms is carried out, one change at a look, and taken
-// back when a person says so before clients are led over. Its memory is the status of the Takeover.
+// Looks at what operators that are gone left behind, and plans how data and clients are led into
+// clusters of ours: which objects are made, adopted, changed, deleted and kept, in which steps, and
+// what speaks against it. A plan that a person confirms is carried out, one change at a look, and
+// taken back when a person says so before clients are led over. Its memory is the status of the
+// Takeover.
 // The sweep alone wakes it, so that it watches nothing; where there is no Takeover it lists them,
 // and reads and writes nothing else.
 //
@@ -11,22 +12,26 @@
 //   observe            reads the state:
 //     find-left        pods, Services and claims that the operator made
 //     find-operators   the Deployment of the operator
-//     target           the new EtcdCluster as it would be stored; carry-over: what it is made of
+//     target           the new EtcdCluster as it would be stored (as-stored); carry-over: what it
+//                      is made of
 //     read-secrets     the certificates of before and after
 //     taken            whether the names of the new one are free
 //     ask-members      the members' own word; door: how they are asked
 //     observe-work     while it is carried out: alarms, and what was made; compare: keys of both
-//   state              the state as types
+//   state, any-state   the state as types
 //   records            what the status remembers of a plan that is carried out
 //   decide             the next step; decision, attempts
 //     plan             the plan with its id; planned-objects, planned-steps, notes
-//     refuse-legacy    what speaks against it on the side of the old cluster: answers, versions
+//     refuse-found     what speaks against it of either kind
+//     refuse-legacy    and on the side of the old cluster: answers, versions
 //     refuse-target    and on the side of the new one; refuse-secrets: and between them
 //     carry-out        the steps in their order: stop-operators, frozen, copy-data with copied,
 //                      lead-over
 //     take-back        deletes what was made, for another attempt or on rollback
 //   steps              applies one step; render: what it makes
 //   status             what the status is
+// A NatsCluster has its own state and plan, in nats/: observe, find-left with config, ask-servers,
+// carry-over; plan, refuse with refuse-tls, notes. Nothing of it is carried out.
 import { TAKEOVER_LEASE, TAKEOVERS } from '../../shared/api/takeover.ts';
 import { defineStateful } from '../../shared/stateful/define.ts';
 import { Deps } from './deps.ts';

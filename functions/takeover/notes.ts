@@ -5,25 +5,25 @@ import { answersOf, silentOf } from './answers.ts';
 import { headlessServiceOf, type LegacyEtcd } from './legacy.ts';
 import { lostNames } from './lost-names.ts';
 import { givenIn } from './read-secrets.ts';
-import type { State } from './state.ts';
+import type { Seen, State } from './state.ts';
 
 export function notesOf(state: State): readonly Reason[] {
   const { legacy } = state;
   if (legacy === undefined) return [];
   return [
-    ...operators(state),
+    ...operatorNotes(state),
     ...emptyDirs(state),
     ...away(state),
     ...elsewhere(state),
     ...size(state, legacy),
-    ...strangers(state),
+    ...strangerNotes(state),
     direct(legacy),
     ...otherNames(state, legacy),
     ...unasked(state),
   ];
 }
 
-function operators({ operators: found }: State): readonly Reason[] {
+export function operatorNotes({ operators: found }: Seen): readonly Reason[] {
   return found
     .filter(({ replicas }) => replicas > 0)
     .map(({ namespace, name, replicas }) => ({
@@ -78,7 +78,7 @@ function size({ target }: State, legacy: LegacyEtcd): readonly Reason[] {
 
 const chosen = 'The new EtcdCluster has another number of members, as spec.into.spec says.';
 
-function strangers({ strangers: found }: State): readonly Reason[] {
+export function strangerNotes({ strangers: found }: Seen): readonly Reason[] {
   if (found.length === 0) return [];
   const message =
     `Pods ${listed(found)} have its label and are not its own: its Services may lead to ` +

@@ -1,17 +1,19 @@
-// Reads the state of a takeover: the legacy object with what its operator left for it, its members'
-// own word, the operator, the Secrets that matter, and how the new EtcdCluster would be stored.
-// Writes nothing.
-import { LEGACY_ETCDS } from '../../shared/api/takeover.ts';
+// Reads the state of a takeover: of an EtcdCluster the legacy object with what its operator left
+// for it, its members' own word, the operator, the Secrets that matter, and how the new EtcdCluster
+// would be stored; of a NatsCluster by nats/observe. Writes nothing.
+import { LEGACY_ETCDS, LEGACY_NATS } from '../../shared/api/takeover.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { isKubeError } from '../../shared/kube/errors.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
 import type { Observation } from '../../shared/stateful/keeping.ts';
+import type { AnyState } from './any-state.ts';
 import { askMembers } from './ask-members.ts';
 import type { Deps } from './deps.ts';
 import { findLeft } from './find-left.ts';
 import { findOperators } from './find-operators.ts';
 import { findOthers } from './find-others.ts';
 import { type LegacyEtcd, legacyEtcdOf } from './legacy.ts';
+import { observeNats } from './nats/observe.ts';
 import type { Takeover } from './object.ts';
 import { canAsk } from './refuse-secrets.ts';
 import { observeWork } from './observe-work.ts';
@@ -30,13 +32,17 @@ export async function observe(
   { kube, clock, door }: Observed,
   takeover: Takeover,
   signal: AbortSignal,
-): Promise<Observation<State>> {
+): Promise<Observation<AnyState>> {
   const nowMs = clock.nowMs();
   if (isOver(takeover)) {
     const state = { ...NOTHING_FOUND, takeover, nowMs, isKindKnown: true };
     return { state, isRemembered: false };
   }
   const { object, isKindKnown } = await readLegacy(kube, takeover, signal);
+  if (takeover.spec.legacy.kind === 'NatsCluster') {
+    const bare = { takeover, nowMs, isKindKnown };
+    return { state: await observeNats(kube, door, bare, object, signal), isRemembered: false };
+  }
   const state = { ...NOTHING_FOUND, takeover, nowMs, isKindKnown };
   if (object === null) {
     return { state: await observedWork({ kube, clock, door, signal }, state), isRemembered: false };
@@ -106,9 +112,10 @@ async function readLegacy(
   { namespace, spec }: Takeover,
   signal: AbortSignal,
 ): Promise<{ readonly object: KubeObject | null; readonly isKindKnown: boolean }> {
-  const { name } = spec.legacy;
+  const { name, kind } = spec.legacy;
+  const ref = kind === 'NatsCluster' ? LEGACY_NATS : LEGACY_ETCDS;
   try {
-    const object = await kube.get(LEGACY_ETCDS, { namespace, name }, { signal });
+    const object = await kube.get(ref, { namespace, name }, { signal });
     return { object, isKindKnown: true };
   } catch (error) {
     if (!isKubeError(error, 'KUBE_NOT_FOUND')) throw error;

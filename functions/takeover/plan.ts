@@ -7,21 +7,25 @@ import { joined } from '../../shared/stateful/decision.ts';
 import { notesOf } from './notes.ts';
 import { plannedObjects } from './planned-objects.ts';
 import { plannedSteps } from './planned-steps.ts';
-import { refuseMembers, refuseMissing, refuseOperator, refuseServices } from './refuse-legacy.ts';
+import { refuseMissing, refuseNames, refuseOthers } from './refuse-found.ts';
+import { refuseItsOperator, refuseItsServices, refuseMembers } from './refuse-legacy.ts';
 import { refuseSecrets } from './refuse-secrets.ts';
-import { refuseCertificates, refuseNames, refuseOthers, refuseTarget } from './refuse-target.ts';
+import { refuseCertificates, refuseTarget } from './refuse-target.ts';
 import type { Asked, State } from './state.ts';
 
 const ID_LENGTH = 12;
 
+const LAST_CHANCE =
+  'its pods and claims go with it. Back up a member that still answers now: npm run backup.';
+
 /** In the order in which people would look into them. */
 const REFUSALS: readonly ((state: State) => readonly Reason[])[] = [
-  refuseMissing,
+  (state) => refuseMissing(state, LAST_CHANCE),
   refuseOthers,
   refuseSecrets,
   refuseMembers,
-  refuseServices,
-  refuseOperator,
+  refuseItsServices,
+  refuseItsOperator,
   refuseNames,
   refuseTarget,
   refuseCertificates,

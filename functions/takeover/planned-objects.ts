@@ -5,7 +5,7 @@ import type { PlannedObject } from '../../shared/api/takeover.ts';
 import { clientServiceOf, headlessServiceOf, type LegacyEtcd } from './legacy.ts';
 import { givenIn } from './read-secrets.ts';
 import { madeNameOf } from './records.ts';
-import type { FoundClaim, FoundPod, State } from './state.ts';
+import type { FoundClaim, FoundPod, Seen, State } from './state.ts';
 
 export function plannedObjects(state: State): readonly PlannedObject[] {
   const { legacy } = state;
@@ -13,7 +13,7 @@ export function plannedObjects(state: State): readonly PlannedObject[] {
   return [
     ...made(state, legacy),
     ...services(state, legacy),
-    ...operators(state),
+    ...operatorsIn(state),
     ...deleted(state, legacy),
     ...state.claims.map(kept),
     ...secrets(state, legacy),
@@ -43,7 +43,7 @@ function made({ takeover }: State, { name: from }: LegacyEtcd): readonly Planned
   ];
 }
 
-const make = (kind: string, name: string, why: string): PlannedObject => ({
+export const make = (kind: string, name: string, why: string): PlannedObject => ({
   action: 'Make',
   kind,
   name,
@@ -68,7 +68,7 @@ function services({ takeover, client, headless }: State, legacy: LegacyEtcd) {
   return [...(client === undefined ? [] : [adopted]), ...(headless === undefined ? [] : [gone])];
 }
 
-const operators = ({ takeover, operators: found }: State): readonly PlannedObject[] =>
+export const operatorsIn = ({ takeover, operators: found }: Seen): readonly PlannedObject[] =>
   found.map(({ namespace, name, replicas }) => ({
     action: replicas > 0 ? 'Change' : 'Keep',
     kind: 'Deployment',
@@ -119,7 +119,7 @@ function secrets({ target }: State, { tls }: LegacyEtcd): readonly PlannedObject
   );
 }
 
-const stranger = (name: string): PlannedObject => ({
+export const stranger = (name: string): PlannedObject => ({
   action: 'Keep',
   kind: 'Pod',
   name,

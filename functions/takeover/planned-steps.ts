@@ -3,15 +3,15 @@
 import type { PlannedStep } from '../../shared/api/takeover.ts';
 import { sourceOf } from './answers.ts';
 import { clientServiceOf, type LegacyEtcd } from './legacy.ts';
-import type { State } from './state.ts';
+import type { Seen, State } from './state.ts';
 
 export function plannedSteps(state: State): readonly PlannedStep[] {
   const { legacy } = state;
   if (legacy === undefined) return [];
-  return [...stop(state), ...copy(state, legacy), ...lead(state, legacy)];
+  return [...stopOperators(state), ...copy(state, legacy), ...lead(state, legacy)];
 }
 
-const stop = ({ operators }: State): readonly PlannedStep[] =>
+export const stopOperators = ({ operators }: Seen): readonly PlannedStep[] =>
   operators
     .filter(({ replicas }) => replicas > 0)
     .map(({ namespace, name, uid, replicas }) => ({

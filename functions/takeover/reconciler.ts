@@ -2,6 +2,7 @@
 // sweep names.
 import { TAKEOVER_LABEL, TAKEOVERS } from '../../shared/api/takeover.ts';
 import { reconcilerOf } from '../../shared/stateful/reconcile-once.ts';
+import { type AnyState, isOfNats } from './any-state.ts';
 import { attemptOf } from './attempts.ts';
 import { decide } from './decide.ts';
 import type { Step } from './decision.ts';
@@ -10,11 +11,10 @@ import { FIELD_MANAGER } from './field-manager.ts';
 import { type Takeover, takeoverOf } from './object.ts';
 import { observe } from './observe.ts';
 import { isAtWork, type Records, recordsOf } from './records.ts';
-import type { State } from './state.ts';
 import { statusUpdateOf } from './status.ts';
 import { applyStep } from './steps.ts';
 
-export const reconciler = reconcilerOf<Takeover, State, Step, Records, Deps>({
+export const reconciler = reconcilerOf<Takeover, AnyState, Step, Records, Deps>({
   ref: TAKEOVERS,
   kind: 'Takeover',
   functionName: 'takeover',
@@ -29,7 +29,10 @@ export const reconciler = reconcilerOf<Takeover, State, Step, Records, Deps>({
   isConverged: ({ takeover }, { trouble }) => !isAtWork(takeover) || trouble !== undefined,
   attemptOf,
   recordsIn: (step) => (step.type === 'write-records' ? step.records : undefined),
-  applyStep,
+  applyStep: (deps, state, step, signal) => {
+    if (isOfNats(state)) throw new Error('no plan of a NatsCluster is carried out');
+    return applyStep(deps, state, step, signal);
+  },
   statusOf: (_, state, decision, records = recordsOf(state.takeover.status)) =>
     statusUpdateOf(state, decision, records),
   unobserved: { unknown: ['Planned', 'Complete'] },

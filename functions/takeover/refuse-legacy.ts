@@ -4,33 +4,11 @@ import type { Reason } from '../../shared/kube/conditions.ts';
 import { listed } from '../../shared/stateful/decision.ts';
 import { answersOf, oldestOf, silentOf } from './answers.ts';
 import { clientServiceOf, headlessServiceOf, LEGACY_LABEL, type LegacyEtcd } from './legacy.ts';
+import { refuseOperator, refuseServices } from './refuse-found.ts';
 import { canAsk } from './refuse-secrets.ts';
 import { refuseSilent } from './refuse-silent.ts';
-import type { FoundService, State } from './state.ts';
+import type { State } from './state.ts';
 import { versionOf } from './versions.ts';
-
-export function refuseMissing({ takeover, isKindKnown, legacy }: State): readonly Reason[] {
-  const { namespace, spec } = takeover;
-  const { kind, name, apiVersion } = spec.legacy;
-  const what = `${kind} ${namespace}/${name} of ${apiVersion}`;
-  if (!isKindKnown) {
-    const message =
-      `The API server knows no ${kind} of ${apiVersion}, so there is ` +
-      `nothing to take over. Delete this Takeover.`;
-    return [{ reason: 'KindMissing', message }];
-  }
-  if (legacy === undefined) {
-    const message =
-      `There is no ${what}. Create a Takeover with the name that it has: ` +
-      `npm run takeover lists all.`;
-    return [{ reason: 'LegacyMissing', message }];
-  }
-  if (!legacy.isEnding) return [];
-  const message =
-    `${what} is being deleted, and its pods and claims go with it. Back up a member that still ` +
-    'answers now: npm run backup.';
-  return [{ reason: 'LegacyEnding', message }];
-}
 
 /** Version 3.3 of etcd. */
 const OLDEST = 3_003;
@@ -134,71 +112,26 @@ function corrupt(state: State): readonly Reason[] {
   return [{ reason: 'Corrupt', message }];
 }
 
-/** The Service that clients know has to lead to them still: it is what is switched. */
-export function refuseServices({ legacy, client, headless }: State): readonly Reason[] {
+/** Clients know the one, members the other. */
+export function refuseItsServices(state: State): readonly Reason[] {
+  const { legacy, client, headless } = state;
   if (legacy === undefined) return [];
-  const names = [
+  const services = [
     [clientServiceOf(legacy), client],
     [headlessServiceOf(legacy), headless],
   ] as const;
-  return names.flatMap(([name, service]) => judged(legacy, name, service));
+  return refuseServices(state, { label: LEGACY_LABEL, app: 'etcd', services });
 }
 
-function judged(
-  { name: of, namespace }: LegacyEtcd,
-  name: string,
-  service: FoundService | undefined,
-): readonly Reason[] {
-  const which = `Service ${namespace}/${name}`;
-  if (service === undefined) {
-    const message =
-      `There is no ${which}, which clients and members know it by. Make it anew with ` +
-      `the selector app: etcd, ${LEGACY_LABEL}: ${of}.`;
-    return [{ reason: 'ServiceMissing', message }];
-  }
-  if (!service.isOwned) {
-    const message =
-      `${which} is there and does not belong to EtcdCluster ${of}: somebody took the ` +
-      `name, or made ` +
-      `it anew. If it is to be switched, give it an ownerReference to the EtcdCluster (uid as in ` +
-      `its metadata); if not, give it another name.`;
-    return [{ reason: 'ServiceTaken', message }];
-  }
-  if (service.selector[LEGACY_LABEL] === of) return [];
-  const message =
-    `${which} does not lead to the members: its selector has no ${LEGACY_LABEL}: ${of}. Give it ` +
-    'back its selector, so that it is known where clients write.';
-  return [{ reason: 'ServiceRedirected', message }];
-}
-
-/** An operator that looks after it would fight a takeover. */
-export function refuseOperator(state: State): readonly Reason[] {
-  const { takeover, legacy, operators, isOperatorForbidden } = state;
+export function refuseItsOperator(state: State): readonly Reason[] {
+  const { takeover, legacy, operators } = state;
   if (legacy === undefined) return [];
-  const { operator } = takeover.spec.legacy;
-  if (operator !== undefined) {
-    if (isOperatorForbidden) return [forbidden(takeover)];
-    if (operators.length > 0) return [];
-    const message =
-      `There is no Deployment ${operator.namespace}/${operator.name}, which spec.legacy.operator ` +
-      'names. If the operator is gone, create a Takeover without that field.';
-    return [{ reason: 'OperatorMissing', message }];
-  }
-  if (!legacy.isClusterwide || operators.length > 0) return [];
+  const isUnknown = legacy.isClusterwide && operators.length === 0;
+  if (takeover.spec.legacy.operator !== undefined || !isUnknown) return refuseOperator(state);
   const message =
     'It is looked after by an operator of all namespaces (annotation ' +
     'etcd.database.coreos.com/scope), which is not in this one and may run still. Create a ' +
-    'Takeover that names its Deployment in spec.legacy.operator, or take the annotation ' +
-    'off if it ' +
-    'is gone.';
+    'Takeover that names its Deployment in spec.legacy.operator, or take the annotation off if ' +
+    'it is gone.';
   return [{ reason: 'OperatorUnknown', message }];
-}
-
-function forbidden({ namespace, spec }: State['takeover']): Reason {
-  const { operator } = spec.legacy;
-  const where = `${operator?.namespace}/${operator?.name}`;
-  const message =
-    `The function may not look at Deployment ${where}. Grant it that: npm run -s rights -- ` +
-    `takeover -n ${namespace} --operator ${where} | kubectl apply -f -`;
-  return { reason: 'OperatorForbidden', message };
 }

@@ -1,5 +1,5 @@
-// Reasons against a takeover on the side of the new EtcdCluster: its names, its size, and
-// whether the clients of the old one could connect to it. Each says what to do. Pure.
+// Reasons against a takeover on the side of the new EtcdCluster: its size, and whether the clients
+// of the old one could connect to it. Each says what to do. Pure.
 import type { EtcdClusterSpec } from '../../shared/api/etcd-cluster.ts';
 import { headlessName } from '../../shared/api/etcd-names.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
@@ -10,31 +10,11 @@ import {
   type SecretData,
 } from '../../shared/stateful/certificates/secret-data.ts';
 import { unfit, unfitAsClient } from '../../shared/stateful/certificates/unfit.ts';
-import { listed } from '../../shared/stateful/decision.ts';
 import { answersOf } from './answers.ts';
 import { clientHostOf, type LegacyEtcd } from './legacy.ts';
 import { givenIn } from './read-secrets.ts';
 import { dataIn, refuseSecrets } from './refuse-secrets.ts';
 import type { State } from './state.ts';
-
-export function refuseNames({ takeover, taken }: State): readonly Reason[] {
-  if (taken.length === 0) return [];
-  const { namespace, spec } = takeover;
-  const message =
-    `A takeover makes a new EtcdCluster, and of ${namespace}/${spec.into.name} there is already: ` +
-    `${listed(taken)}. Write another name in spec.into.name, or delete these if nobody needs them.`;
-  return [{ reason: 'NameTaken', message }];
-}
-
-/** Two that take the same over would undo each other. */
-export function refuseOthers({ takeover, others }: State): readonly Reason[] {
-  const { namespace, spec } = takeover;
-  if (others.length === 0) return [];
-  const message =
-    `Takeover ${listed(others)} of ${namespace}/${spec.legacy.name} is older, and has it until ` +
-    'it is over. Delete this one, or that one if nothing of it was begun.';
-  return [{ reason: 'OtherTakeover', message }];
-}
 
 const CLOSED: Reason = {
   reason: 'PolicyClosed',

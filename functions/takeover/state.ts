@@ -56,14 +56,16 @@ export type FoundSecret =
 /** The answer of a member, or why there is none. */
 export type Asked = LegacyAnswer | { readonly silent: string };
 
-export interface Target {
+export interface TargetOf<Spec> {
   /** As it is asked for: what the legacy object says, and over it `spec.into.spec`. */
   readonly wanted: Readonly<Record<string, unknown>>;
   /** As the API server would store it. */
-  readonly spec: EtcdClusterSpec | undefined;
+  readonly spec: Spec | undefined;
   /** Why it would store none. */
   readonly refused?: Reason;
 }
+
+export type Target = TargetOf<EtcdClusterSpec>;
 
 /** An object that is made for the takeover. */
 export interface FoundMade {
@@ -117,31 +119,35 @@ export interface Work {
   readonly comparison: Comparison | Reason | undefined;
 }
 
-export interface State {
+/** Looked for, whatever is taken over. */
+export interface Seen {
   readonly takeover: Takeover;
   readonly nowMs: number;
   /** Whether the API server knows the kind at all. */
   readonly isKindKnown: boolean;
-  /** Nothing below is looked for without it. */
-  readonly legacy: LegacyEtcd | undefined;
-  readonly pods: readonly FoundPod[];
   /** Pods with its label that are not its own. */
   readonly strangers: readonly string[];
   /** There are more pods or claims than are told of. */
   readonly isCut: boolean;
-  readonly client: FoundService | undefined;
-  readonly headless: FoundService | undefined;
-  readonly claims: readonly FoundClaim[];
-  readonly secrets: ReadonlyMap<string, FoundSecret>;
   readonly operators: readonly FoundOperator[];
   /** The one that the Takeover names may not be looked at. */
   readonly isOperatorForbidden: boolean;
-  /** By pods; undefined where nobody was asked. */
-  readonly members: ReadonlyMap<string, Asked> | undefined;
-  readonly target: Target;
   /** Objects with names of the new cluster, as `Service new`. */
   readonly taken: readonly string[];
   /** Older Takeovers of the same object that are not over. */
   readonly others: readonly string[];
+}
+
+export interface State extends Seen {
+  /** Nothing below is looked for without it. */
+  readonly legacy: LegacyEtcd | undefined;
+  readonly pods: readonly FoundPod[];
+  readonly client: FoundService | undefined;
+  readonly headless: FoundService | undefined;
+  readonly claims: readonly FoundClaim[];
+  readonly secrets: ReadonlyMap<string, FoundSecret>;
+  /** By pods; undefined where nobody was asked. */
+  readonly members: ReadonlyMap<string, Asked> | undefined;
+  readonly target: Target;
   readonly work: Work | undefined;
 }

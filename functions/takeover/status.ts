@@ -10,9 +10,10 @@ import { hexOf } from '../../shared/etcd/admin/ids.ts';
 import type { ConditionInput } from '../../shared/kube/conditions.ts';
 import { condition, NOT_DEGRADED, progressing } from '../../shared/stateful/conditions.ts';
 import type { StatusUpdate } from '../../shared/stateful/write-status.ts';
+import { type AnyState, anyPlanOf, isOfNats } from './any-state.ts';
 import type { Decision } from './decision.ts';
+import type { NatsState } from './nats/state.ts';
 import { isEnding } from './object.ts';
-import { planOf } from './plan.ts';
 import { isOver, type Records } from './records.ts';
 import type { FoundPod, State } from './state.ts';
 
@@ -20,16 +21,17 @@ import type { FoundPod, State } from './state.ts';
 const STEP_BYTES = 2 ** 20;
 
 export function statusUpdateOf(
-  state: State,
+  state: AnyState,
   decision: Decision,
   records: Records | undefined,
 ): StatusUpdate<TakeoverStatus> {
-  const { takeover, pods } = state;
+  const { takeover } = state;
   const { conditions: _, ...before } = takeover.status;
   if (isOver(takeover)) return { status: before, conditions: [] };
   const { trouble } = decision;
   const plan = planTold(state, decision);
-  const members = pods.length === 0 ? before.members : pods.map((pod) => memberOf(state, pod));
+  const found = isOfNats(state) ? serversOf(state) : membersOf(state);
+  const members = found.length === 0 ? before.members : found;
   return {
     status: {
       observedGeneration: takeover.generation,
@@ -48,11 +50,11 @@ export function statusUpdateOf(
 }
 
 /** The one that was confirmed stays as it was confirmed. */
-function planTold(state: State, { next, waitsFor }: Decision): TakeoverPlan | undefined {
+function planTold(state: AnyState, { next, waitsFor }: Decision): TakeoverPlan | undefined {
   const { takeover } = state;
   if (isEnding(takeover)) return undefined;
   const { plan, work } = takeover.status;
-  if (work === undefined || plan === undefined) return planOf(state);
+  if (work === undefined || plan === undefined) return anyPlanOf(state);
   const { next: _, waitsFor: __, ...rest } = plan;
   return { next, ...(waitsFor === undefined ? {} : { waitsFor: waitsFor.message }), ...rest };
 }
@@ -67,7 +69,7 @@ function phaseOf(work: TakeoverWork | undefined): Phase {
 }
 
 function planned(
-  { takeover }: State,
+  { takeover }: AnyState,
   { trouble }: Decision,
   plan: TakeoverPlan | undefined,
 ): ConditionInput {
@@ -90,7 +92,7 @@ function planned(
 }
 
 function complete(
-  { takeover }: State,
+  { takeover }: AnyState,
   { next, waitsFor, trouble }: Decision,
   records: Records | undefined,
 ): ConditionInput {
@@ -115,9 +117,20 @@ function complete(
   return condition('Complete', 'False', trouble ?? waitsFor ?? doing);
 }
 
+const serversOf = ({ pods, servers }: NatsState): readonly LegacyMember[] =>
+  pods.map(({ name: pod }) => {
+    const asked = servers?.get(pod) ?? UNASKED;
+    return { pod, ...('silent' in asked ? asked : { version: asked.version }) };
+  });
+
+const membersOf = (state: State): readonly LegacyMember[] =>
+  state.pods.map((pod) => memberOf(state, pod));
+
+const UNASKED = { silent: 'It was not asked.' };
+
 function memberOf({ members }: State, { name, claim }: FoundPod): LegacyMember {
   const storage = claim === undefined ? 'EmptyDir' : 'Claim';
-  const asked = members?.get(name) ?? { silent: 'It was not asked.' };
+  const asked = members?.get(name) ?? UNASKED;
   if ('silent' in asked) return { pod: name, storage, silent: asked.silent };
   const { header, version, leaderId, dbSizeBytes } = asked.status;
   return {

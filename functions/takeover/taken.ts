@@ -1,5 +1,5 @@
-// Looks whether the names of the new EtcdCluster are free: of its Services, and of the members,
-// claims and StatefulSets that it could ever have. By their names, since a label may be missing.
+// Looks whether the names of the new cluster are free: of its Services, and of the members, claims
+// and StatefulSets that it could ever have. By their names, since a label may be missing.
 import { claimName, headlessName, ORDINALS, peerNameOf } from '../../shared/api/etcd-names.ts';
 import { ETCD_CLUSTERS } from '../../shared/api/etcd-cluster.ts';
 import { ETCD_PEERS } from '../../shared/api/etcd-peer.ts';
@@ -33,6 +33,16 @@ export async function findTaken(
       { ref: CLAIMS, kind: 'claim', name: claimName(name) },
     ]),
   ];
+  return namesTaken(kube, namespace, all, signal);
+}
+
+/** As `Service new`. */
+export async function namesTaken(
+  kube: KubeClient,
+  namespace: string,
+  all: readonly Named[],
+  signal: AbortSignal,
+): Promise<readonly string[]> {
   const found = new Set<Named>();
   await forEachLimited(all, signal, async (one) => {
     if (await isThere(kube, one.ref, { namespace, name: one.name }, signal)) found.add(one);

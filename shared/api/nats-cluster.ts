@@ -28,6 +28,8 @@ export interface NatsClusterSpec {
   };
   readonly tls?: { readonly clients?: Certificates; readonly routes?: Certificates };
   readonly accounts?: readonly Account[];
+  /** Servers of other clusters that ours are routed with, as `host:port`. */
+  readonly extraRoutes?: readonly string[];
   readonly lameDuck: { readonly graceSeconds: number; readonly durationSeconds: number };
   readonly resources: { readonly requests?: Amounts; readonly limits?: Amounts };
   readonly monitoringPort: number;
@@ -38,6 +40,9 @@ export interface NatsClusterSpec {
   readonly waive?: readonly Waiver[];
   readonly paused: boolean;
 }
+
+/** The one that every server has, and those that know no accounts have alone. */
+export const GLOBAL_ACCOUNT = '$G';
 
 /** Without a Secret of the user's they are made and renewed for him. */
 export interface Certificates {

@@ -21,10 +21,16 @@ export const LEGACY_ETCDS = {
   resource: 'etcdclusters',
 } as const;
 
+/** The kind of the NATS operator, as its definition has it. */
+export const LEGACY_NATS = {
+  group: 'nats.io',
+  version: 'v1alpha2',
+  resource: 'natsclusters',
+} as const;
+
 export interface LegacyReference {
   readonly apiVersion: string;
-  /** The definition knows NatsCluster too, and refuses it. */
-  readonly kind: 'EtcdCluster';
+  readonly kind: 'EtcdCluster' | 'NatsCluster';
   readonly name: string;
   /** The Deployment of its operator, where that is in another namespace. */
   readonly operator?: { readonly namespace: string; readonly name: string };
@@ -32,11 +38,11 @@ export interface LegacyReference {
 
 export interface TakeoverSpec {
   readonly legacy: LegacyReference;
-  /** The definition knows Join and Wipe too, and refuses them. */
-  readonly mode: 'Restore';
+  /** Restore for an EtcdCluster, Route for a NatsCluster; Join and Wipe are refused. */
+  readonly mode: 'Restore' | 'Route';
   readonly into: {
     readonly name: string;
-    /** As of an EtcdCluster, over what the legacy object says. */
+    /** As of a cluster of ours of that kind, over what the legacy object says. */
     readonly spec?: Readonly<Record<string, unknown>>;
   };
   /** The id of the plan that is to be carried out. */
@@ -86,14 +92,15 @@ export interface TakeoverPlan {
   readonly notes: readonly Finding[];
 }
 
-/** A pod of the legacy cluster, and the member in it as far as it answered. */
+/** A pod of the legacy cluster, and the member or server in it as far as it answered. */
 export interface LegacyMember {
   readonly pod: string;
   /** In hex, as etcdctl prints it. */
   readonly id?: string;
   readonly version?: string;
   readonly leads?: boolean;
-  readonly storage: 'Claim' | 'EmptyDir';
+  /** A NATS of that time has no data. */
+  readonly storage?: 'Claim' | 'EmptyDir';
   readonly databaseBytes?: number;
   /** Why it did not answer. */
   readonly silent?: string;

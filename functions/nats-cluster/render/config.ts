@@ -2,7 +2,13 @@
 // environment. It is written as JSON, which NATS reads too, so that the digest that a server
 // reports for it can be computed here. Pure.
 import { createHash } from 'node:crypto';
-import type { Account, NatsClusterSpec, Rights, User } from '../../../shared/api/nats-cluster.ts';
+import {
+  type Account,
+  GLOBAL_ACCOUNT,
+  type NatsClusterSpec,
+  type Rights,
+  type User,
+} from '../../../shared/api/nats-cluster.ts';
 import { hashOf, sorted } from '../../../shared/hash.ts';
 import { quantityOf } from '../../../shared/kube/quantity.ts';
 import { CLIENT_PORT, type Cluster, headlessHost, ROUTE_PORT, serverNames } from '../cluster.ts';
@@ -53,7 +59,7 @@ export function natsConfig(cluster: Cluster, credentials: Credentials): ConfigOb
     ...(spec.replicas === 1 ? {} : { cluster: clusteringOf(cluster, credentials) }),
     ...(clients === undefined ? {} : { tls: tlsOf('clients') }),
     system_account: SYSTEM_ACCOUNT,
-    accounts: loginsOf(cluster, credentials),
+    ...loginsOf(cluster, credentials),
     // A renewed certificate changes no other line, and the digest has to change with it.
     server_metadata: { certificates: hashOf(credentials.certificates) },
   };
@@ -148,7 +154,10 @@ const clusteringOf = (cluster: Cluster, credentials: Credentials): ConfigObject 
     password: credentials.routePassword,
     timeout: HANDSHAKE_SECONDS,
   },
-  routes: routesOf(cluster, credentials),
+  routes: [
+    ...routesOf(cluster, credentials),
+    ...(cluster.spec.extraRoutes ?? []).map((at) => `nats://${at}`),
+  ],
   ...(credentials.certificates.routes === undefined
     ? {}
     : { tls: { ...tlsOf('routes'), verify: true } }),
@@ -187,7 +196,12 @@ function loginsOf({ spec }: Cluster, credentials: Credentials): ConfigObject {
   const accounts = accountsOf(spec);
   const system = { users: [{ user: SYSTEM_USER, password: credentials.systemPassword }] };
   const named = accounts.map((one) => [one.name, accountOf(one, accounts, credentials)] as const);
-  return { [SYSTEM_ACCOUNT]: system, ...Object.fromEntries(named) };
+  const { [GLOBAL_ACCOUNT]: everybody, ...others } = Object.fromEntries(named);
+  return {
+    accounts: { [SYSTEM_ACCOUNT]: system, ...others },
+    // NATS lets nobody name that account: users who stand outside of all others are in it.
+    ...(everybody === undefined ? {} : { authorization: { users: everybody['users'] ?? [] } }),
+  };
 }
 
 function accountOf(

@@ -1,5 +1,6 @@
 // Reads back a configuration that was written before: the passwords and accounts with which servers
 // may be running. Pure.
+import { GLOBAL_ACCOUNT } from '../../../shared/api/nats-cluster.ts';
 import { isRecord, textOf } from '../../../shared/kube/json.ts';
 import { SYSTEM_ACCOUNT } from './config.ts';
 
@@ -20,7 +21,8 @@ export function passwordsIn(text: string): KnownPasswords | undefined {
   if (system === '') return undefined;
   const cluster = valueOf(text, 'cluster');
   const route = passwordOf(isRecord(cluster) ? cluster['authorization'] : undefined);
-  const logins = Object.values(others).flatMap((account) => [...loginsOf(account)]);
+  const all = [...Object.values(others), valueOf(text, 'authorization')];
+  const logins = all.flatMap((account) => [...loginsOf(account)]);
   return { system, route: route === '' ? undefined : route, users: new Map(logins) };
 }
 
@@ -32,9 +34,11 @@ export const saysTlsIn = (text: string): boolean | undefined =>
 export function accountsIn(text: string): readonly string[] | undefined {
   const accounts = valueOf(text, 'accounts');
   if (!isRecord(accounts)) return undefined;
-  return Object.entries(accounts).flatMap(([name, account]) =>
+  const named = Object.entries(accounts).flatMap(([name, account]) =>
     isRecord(account) && account['jetstream'] === 'enabled' ? [name] : [],
   );
+  // The global account has JetStream by itself, where no other one is named.
+  return isRecord(valueOf(text, 'authorization')) ? [...named, GLOBAL_ACCOUNT] : named;
 }
 
 /** Passwords by the names of users. */

@@ -10,6 +10,7 @@ const NAME = 'ballast-takeover';
 const NAMESPACE_RULES: readonly Rule[] = [
   // The last step of a plan that a person has confirmed.
   rule('etcd.database.coreos.com', 'etcdclusters', ['delete', 'get']),
+  rule('nats.io', 'natsclusters', ['get']),
   rule('', 'pods', ['list']),
   // That of the clients is led to the new members.
   rule('', 'services', ['get', 'patch']),
@@ -23,6 +24,7 @@ const NAMESPACE_RULES: readonly Rule[] = [
   rule('ballast.dev', 'etcdrestores', ['create', 'delete', 'get']),
   // How the new one would be stored, and whether its names are free; it goes on rollback.
   rule('ballast.dev', 'etcdclusters', ['create', 'delete', 'get']),
+  rule('ballast.dev', 'natsclusters', ['create', 'get']),
   rule('ballast.dev', 'etcdpeers', ['get']),
   rule('apps', 'statefulsets', ['get']),
   // Says on the Takeover what was done, and what needs a person.

@@ -4,18 +4,21 @@ import { readArguments, refuseWords, UsageError } from '../../../shared/argument
 import { Failure } from '../../../shared/errors.ts';
 import { printable } from '../../../shared/function/printable.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
+import type { Manifest } from '../../../shared/kube/objects.ts';
 import type { FoundLegacy } from './find.ts';
 
 export const usageOf = (calledAs: string): string => `\
 usage: ${calledAs} [options]
 
-Looks for clusters whose operator is gone, such as EtcdClusters of etcd.database.coreos.com, and
-prints for each how it would be taken over: every object that would be made, adopted, changed,
-deleted or kept, the steps, and what speaks against it. Nothing is changed, and nothing is carried
-out by this version. A plan with an id is the word of the function, of a Takeover that is there.
+Looks for clusters whose operator is gone, EtcdClusters of etcd.database.coreos.com and NatsClusters
+of nats.io, and prints for each how it would be taken over: every object that would be made,
+adopted, changed, deleted or kept, the steps, and what speaks against it. Nothing is changed, and
+nothing is carried out from here. A plan with an id is the word of the function, of a Takeover that
+is there.
 
   -n, --namespace NAME  in this namespace alone
   --manifests           prints a Takeover for each that has none, to be applied
+  --nats-clusters       prints the NatsCluster that each of nats.io would become, to be applied
   --help                this
 
 It reads with the rights of $KUBECONFIG. It ends with 0; with 1 when something speaks against a
@@ -32,11 +35,13 @@ interface Terminal {
 const OPTIONS = {
   namespace: { type: 'string', short: 'n' },
   manifests: { type: 'boolean' },
+  'nats-clusters': { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
 } as const;
 
 const NOTHING =
-  'Nothing of an operator that is gone is here: no EtcdCluster of etcd.database.coreos.com.\n';
+  'Nothing of an operator that is gone is here: no EtcdCluster of etcd.database.coreos.com, and ' +
+  'no NatsCluster of nats.io.\n';
 const ALL_TAKEN = 'Each has its Takeover already.\n';
 const REFUSED = 1;
 const CANNOT_TELL = 2;
@@ -56,7 +61,8 @@ export async function runTakeover(
     }
     const found = await find(open, values.namespace);
     if (found.length === 0) out(NOTHING);
-    else if (values.manifests === true) out(await manifestsOf(found, err));
+    else if (values.manifests === true) out(await takeoversOf(found, err));
+    else if (values['nats-clusters'] === true) out(await yamlOf(natsClustersIn(found)));
     else out(await pagesOf(found));
     return found.some(({ plan }) => plan.refusals.length > 0) ? REFUSED : 0;
   } catch (error) {
@@ -85,9 +91,16 @@ async function pagesOf(found: readonly FoundLegacy[]): Promise<string> {
   return found.map(pageOf).join('\n');
 }
 
-async function manifestsOf(found: readonly FoundLegacy[], err: Terminal['err']): Promise<string> {
-  const { stringify } = await import('yaml');
+async function takeoversOf(found: readonly FoundLegacy[], err: Terminal['err']): Promise<string> {
   const proposed = found.flatMap(({ proposal }) => proposal ?? []);
   if (proposed.length === 0) err(ALL_TAKEN);
-  return proposed.map((manifest) => stringify(manifest)).join('---\n');
+  return yamlOf(proposed);
+}
+
+const natsClustersIn = (found: readonly FoundLegacy[]): readonly Manifest[] =>
+  found.flatMap(({ natsCluster }) => natsCluster ?? []);
+
+async function yamlOf(manifests: readonly Manifest[]): Promise<string> {
+  const { stringify } = await import('yaml');
+  return manifests.map((manifest) => stringify(manifest)).join('---\n');
 }

@@ -1,9 +1,16 @@
 // Finds what operators that are gone left in a cluster, each with its plan: of the Takeover that is
 // there, in the words of the function; else as it is seen from here, where no member is asked.
+import { type AnyState, anyPlanOf, isOfNats } from '../../../functions/takeover/any-state.ts';
 import { type Takeover, takeoverOf } from '../../../functions/takeover/object.ts';
 import { observe } from '../../../functions/takeover/observe.ts';
-import { planOf } from '../../../functions/takeover/plan.ts';
-import { LEGACY_ETCDS, type TakeoverPlan, TAKEOVERS } from '../../../shared/api/takeover.ts';
+import { NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
+import {
+  LEGACY_ETCDS,
+  LEGACY_NATS,
+  type LegacyReference,
+  type TakeoverPlan,
+  TAKEOVERS,
+} from '../../../shared/api/takeover.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { isKubeError } from '../../../shared/kube/errors.ts';
@@ -15,6 +22,8 @@ import {
 } from '../../../shared/kube/objects.ts';
 
 export interface FoundLegacy {
+  readonly kind: LegacyReference['kind'];
+  readonly group: string;
   readonly namespace: string;
   readonly name: string;
   readonly into: string;
@@ -23,19 +32,34 @@ export interface FoundLegacy {
   /** To be applied, where none is there. */
   readonly proposal: Manifest | undefined;
   readonly plan: TakeoverPlan;
+  /** The NatsCluster that would be made; an EtcdCluster is made of a backup alone. */
+  readonly natsCluster: Manifest | undefined;
 }
 
 const OBJECTS_PER_PAGE = 100;
+const KINDS = [
+  { ref: LEGACY_ETCDS, kind: 'EtcdCluster', mode: 'Restore' },
+  { ref: LEGACY_NATS, kind: 'NatsCluster', mode: 'Route' },
+] as const;
+
+interface Left {
+  readonly of: (typeof KINDS)[number];
+  readonly object: KubeObject;
+}
 
 export async function findLegacy(
   kube: KubeClient,
   namespace: string | undefined,
 ): Promise<readonly FoundLegacy[]> {
-  const legacy = await all(kube, LEGACY_ETCDS, namespace);
+  const legacy: Left[] = [];
+  for (const of of KINDS) {
+    const objects = await all(kube, of.ref, namespace);
+    legacy.push(...objects.map((object) => ({ of, object })));
+  }
   if (legacy.length === 0) return [];
   const takeovers = (await all(kube, TAKEOVERS, namespace)).map(takeoverOf);
   const found: FoundLegacy[] = [];
-  for (const object of legacy) found.push(await foundOf(kube, object, takeovers));
+  for (const one of legacy) found.push(await foundOf(kube, one, takeovers));
   return found;
 }
 
@@ -59,38 +83,46 @@ async function all(
 
 async function foundOf(
   kube: KubeClient,
-  { metadata }: KubeObject,
+  { of, object: { metadata } }: Left,
   takeovers: readonly Takeover[],
 ): Promise<FoundLegacy> {
   const { name, namespace = '' } = metadata;
   const own = takeovers.find(
-    ({ namespace: space, spec }) => space === namespace && spec.legacy.name === name,
+    ({ namespace: space, spec: { legacy } }) =>
+      space === namespace && legacy.name === name && legacy.kind === of.kind,
   );
-  const proposal = own === undefined ? proposalFor(namespace, name) : undefined;
+  const proposal = own === undefined ? proposalFor(of, namespace, name) : undefined;
   const takeover = own ?? takeoverOf(unmade(proposal));
   const told = own?.status.plan;
+  const seen = told === undefined || of.kind === 'NatsCluster';
+  const state = seen ? await seenFromHere(kube, takeover) : undefined;
   return {
+    kind: of.kind,
+    group: of.ref.group,
     namespace,
     name,
     into: takeover.spec.into.name,
     takeover: own?.name,
     proposal,
-    plan: told ?? (await seenFromHere(kube, takeover)),
+    plan: told ?? planIn(state),
+    natsCluster: natsClusterIn(state),
   };
 }
 
 const NAME_MAX = 40;
 
-function proposalFor(namespace: string, legacy: string): Manifest {
+function proposalFor({ ref, kind, mode }: Left['of'], namespace: string, legacy: string): Manifest {
   const short = legacy.replaceAll('.', '-');
-  const letters = /^[a-z]/.test(short) ? short : `etcd-${short}`;
+  const letters = /^[a-z]/.test(short)
+    ? short
+    : `${kind === 'NatsCluster' ? 'nats' : 'etcd'}-${short}`;
   return {
     apiVersion: apiVersionOf(TAKEOVERS),
     kind: 'Takeover',
     metadata: { namespace, name: short.slice(0, NAME_MAX).replace(/-+$/, '') },
     spec: {
-      legacy: { apiVersion: apiVersionOf(LEGACY_ETCDS), kind: 'EtcdCluster', name: legacy },
-      mode: 'Restore',
+      legacy: { apiVersion: apiVersionOf(ref), kind, name: legacy },
+      mode,
       into: { name: `${letters.slice(0, NAME_MAX - 2)}-2` },
     },
   };
@@ -103,8 +135,23 @@ function unmade(proposal: Manifest | undefined): KubeObject {
   return { ...rest, metadata: { ...metadata, uid: 'UID', resourceVersion: '' } };
 }
 
-async function seenFromHere(kube: KubeClient, takeover: Takeover): Promise<TakeoverPlan> {
+async function seenFromHere(kube: KubeClient, takeover: Takeover): Promise<AnyState> {
   const deps = { kube, clock: systemClock, door: undefined };
-  const { state } = await observe(deps, takeover, new AbortController().signal);
-  return planOf(state);
+  return (await observe(deps, takeover, new AbortController().signal)).state;
+}
+
+function planIn(state: AnyState | undefined): TakeoverPlan {
+  if (state === undefined) throw new Error('nobody has made a plan');
+  return anyPlanOf(state);
+}
+
+function natsClusterIn(state: AnyState | undefined): Manifest | undefined {
+  if (state === undefined || !isOfNats(state) || state.legacy === undefined) return undefined;
+  const { namespace, spec } = state.takeover;
+  return {
+    apiVersion: apiVersionOf(NATS_CLUSTERS),
+    kind: 'NatsCluster',
+    metadata: { namespace, name: spec.into.name },
+    spec: state.target.wanted,
+  };
 }

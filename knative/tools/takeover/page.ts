@@ -16,8 +16,8 @@ export function pageOf(found: FoundLegacy): string {
   ].join('\n');
 }
 
-function headOf({ namespace, name, into, takeover, plan }: FoundLegacy): string {
-  const old = `EtcdCluster ${namespace}/${name} of etcd.database.coreos.com`;
+function headOf({ kind, group, namespace, name, into, takeover, plan }: FoundLegacy): string {
+  const old = `${kind} ${namespace}/${name} of ${group}`;
   const { id } = plan;
   const has = id === undefined ? 'has no plan that could be confirmed' : `has plan ${id}`;
   const then = plan.next === 'Nothing' ? '' : ` Next: ${plan.next}.`;
@@ -25,7 +25,7 @@ function headOf({ namespace, name, into, takeover, plan }: FoundLegacy): string 
     takeover === undefined
       ? 'There is no Takeover of it yet; --manifests prints one.'
       : `Takeover ${namespace}/${takeover} ${has}.${then} ${plan.waitsFor ?? ''}`.trimEnd();
-  const first = printable(`${old}, into EtcdCluster ${into}`);
+  const first = printable(`${old}, into ${kind} ${into}`);
   return `${first}\n${printable(whose)}\n`;
 }
 

@@ -1,15 +1,16 @@
-// A legacy cluster with TLS for the function takeover, where no member answers: one Takeover of it
-// says where its operator is, and another one does not.
+// A legacy etcd with TLS and a legacy NATS for the function takeover, where nobody answers: one
+// Takeover of the etcd says where its operator is, and another one does not.
 import { takeoverRights } from '../../../knative/tools/rights/takeover.ts';
 import { TAKEOVERS } from '../../../shared/api/takeover.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { Manifest } from '../../../shared/kube/objects.ts';
 import { defineLegacyEtcd, LegacyEtcd } from '../../builders/legacy-etcd.ts';
+import { defineLegacyNats, LegacyNats } from '../../builders/legacy-nats.ts';
 
 const NAMESPACES = { group: '', version: 'v1', resource: 'namespaces' } as const;
 const namespace = 'left';
 const OPERATOR = { namespace: 'operators', name: 'etcd-operator' };
-const SECRETS = ['operator', 'server', 'given'];
+const SECRETS = ['operator', 'server', 'given', 'bus'];
 const INTO = { name: 'new', spec: { tls: { clients: { secretName: 'given' } } } };
 
 export class LeftEtcd {
@@ -30,6 +31,10 @@ export class LeftEtcd {
     const TLS = { static: { member, operatorSecret: 'operator' } };
     await old.create([{ name: 'old-a', ip: '127.0.0.1' }], { TLS });
     await old.takeOver('over', { into: INTO });
+    await defineLegacyNats(kube);
+    const nats = new LegacyNats(kube, namespace, 'bus');
+    await nats.create([{ name: 'bus-1', ip: '127.0.0.1' }], {});
+    await nats.takeOver('of-nats');
     return new LeftEtcd(old);
   }
 

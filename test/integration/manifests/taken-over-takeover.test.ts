@@ -143,7 +143,12 @@ test('it makes what belongs to a Takeover, and nothing else', async () => {
   const next = 'over-takeover-2';
   const stranger = { ownerReferences: [] };
   const other = { labels: { 'ballast.dev/takeover': 'other' } };
-  const cluster = { apiVersion: 'ballast.dev/v1alpha1', kind: 'EtcdCluster', spec: {} };
+  const cluster = {
+    apiVersion: 'ballast.dev/v1alpha1',
+    metadata: { namespace, name: 'mine' },
+    spec: {},
+  };
+  const nats = { ...cluster, kind: 'NatsCluster' };
   const outcomes = [
     await post(claims, claimOf(next)),
     await post(backups, backupOf(next)),
@@ -156,11 +161,13 @@ test('it makes what belongs to a Takeover, and nothing else', async () => {
     await stolen.try({
       method: 'POST',
       path: `${OURS_AT}/etcdclusters`,
-      body: { ...cluster, metadata: { namespace, name: 'mine' } },
+      body: { ...cluster, kind: 'EtcdCluster' },
     }),
+    await stolen.try({ method: 'POST', path: `${OURS_AT}/natsclusters`, body: nats }),
+    await post(`${OURS_AT}/natsclusters`, nats),
   ];
   expect(outcomes.map(({ status }) => status)).toEqual([
-    201, 201, 201, 422, 422, 422, 422, 422, 422,
+    201, 201, 201, 422, 422, 422, 422, 422, 422, 422, 201,
   ]);
 });
 

@@ -29,11 +29,18 @@ const readers = (...users: readonly object[]) => ({ name: 'READERS', jetStream: 
 const feeds = (...accounts: readonly object[]) => ({ accounts });
 const reading = (reads: object) =>
   feeds(holder, readers({ name: 'agent', reads: { feed: 'f', ...reads } }));
+const everybody = { name: '$G', users: [{ name: 'web', passwordSecret }] };
 const publish = (subject: string) => allowed({ publish: { allow: [subject] } });
 const subscribe = (subject: string) => allowed({ subscribe: { deny: [subject] } });
 
 test.each<[object, string]>([
   [{ replicas: 4 }, 'choose 1, 3, 5, 7 or 9'],
+  [{ replicas: 1, extraRoutes: ['a:6222'] }, 'A single server has no routes'],
+  [{ extraRoutes: ['nats://a:6222'] }, 'should match'],
+  [{ extraRoutes: ['web:secret@a:6222'] }, 'should match'],
+  [feeds({ ...everybody, jetStream: false }), 'The global account, $G, has JetStream'],
+  [feeds({ ...everybody, feeds: ['f'] }), 'The global account, $G, has JetStream'],
+  [feeds(everybody, holder), 'have it alone, or name all accounts'],
   [{ replicas: 11 }, 'less than or equal to 9'],
   [{ image: 'nats:latest' }, 'Name a version'],
   [{ image: 'registry:5000/nats' }, 'Name a version'],
@@ -153,6 +160,7 @@ test.each<[object, object]>([
   [{}, publish('$JS.API.*.x.>')],
   [{}, subscribe('> workers.*')],
   [feeds(holder), feeds(holder, readers(reader))],
+  [{}, { ...feeds(everybody), extraRoutes: ['10.0.0.1:6222', 'old-1.old-mgmt.shop.svc:6222'] }],
   [{}, feeds(holder, readers({ ...reader, name: 'Agent', passwordSecret }))],
 ])('%j becomes %j', async (before, after) => {
   const name = await create(before);

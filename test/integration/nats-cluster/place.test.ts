@@ -16,3 +16,7 @@ describe('Secrets and accounts', async () => {
 describe('claims', async () => {
   await import('./grow.ts');
 });
+
+describe('routes to others', async () => {
+  await import('./routed.ts');
+});

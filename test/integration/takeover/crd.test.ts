@@ -20,21 +20,25 @@ test('the name of the old one and of the new one are enough', async () => {
 });
 
 const legacy = (changes: object) => ({ legacy: { ...LEGACY, ...changes } });
+const NATS = legacy({ kind: 'NatsCluster', apiVersion: 'nats.io/v1alpha2' });
 
 test.each<[object]>([
   [legacy({ operator: { namespace: 'operators', name: 'etcd-operator' } })],
   [{ into: { name: 'new', spec: { replicas: 5, anything: { else: 1 } } } }],
   [{ confirm: 'one-0123456789ab', rollback: true }],
+  [{ ...NATS, mode: 'Route' }],
 ])('%j is taken', async (changes) => {
   expect(await specOf(await create(wanted(changes)))).toMatchObject(changes);
 });
 
 test.each<[object, string]>([
-  [legacy({ kind: 'NatsCluster' }), 'A NatsCluster is not taken over by this version'],
+  [{ ...legacy({ kind: 'NatsCluster' }), mode: 'Route' }, 'Only EtcdClusters of etcd.database'],
+  [NATS, 'A NatsCluster is taken over with mode Route'],
+  [{ mode: 'Route' }, 'an EtcdCluster with mode Restore'],
   [legacy({ kind: 'EtcdBackup' }), 'Unsupported value: "EtcdBackup"'],
   [
     legacy({ apiVersion: 'etcd.improbable.io/v1alpha1' }),
-    'Only objects of etcd.database.coreos.com/v1beta2 are taken over by this version',
+    'Only EtcdClusters of etcd.database.coreos.com/v1beta2 and NatsClusters of nats.io/v1alpha2',
   ],
   [legacy({ operator: { name: 'etcd-operator' } }), 'namespace: Required value'],
   [{ mode: 'Join' }, 'Join and Wipe are not planned by this version'],

@@ -213,7 +213,12 @@ const EGRESS: Readonly<Record<string, readonly object[] | undefined>> = {
   'nats-cluster': [TO_API, toPodsOf('ballast.dev/nats-cluster', 4222)],
   'storage-audit': undefined,
   'storage-migration': [TO_API],
-  takeover: [TO_API, toPodsOf('etcd_cluster', 2379), toPodsOf('ballast.dev/etcd-cluster', 2379)],
+  takeover: [
+    TO_API,
+    toPodsOf('etcd_cluster', 2379),
+    toPodsOf('nats_cluster', 8222),
+    toPodsOf('ballast.dev/etcd-cluster', 2379),
+  ],
 };
 
 function port(number: number): object {

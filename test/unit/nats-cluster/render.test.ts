@@ -8,7 +8,7 @@ import {
   natsConfig,
 } from '../../../functions/nats-cluster/render/config.ts';
 import { render } from '../../../functions/nats-cluster/render/manifests.ts';
-import { passwordsIn } from '../../../functions/nats-cluster/render/read-back.ts';
+import { accountsIn, passwordsIn } from '../../../functions/nats-cluster/render/read-back.ts';
 import { versionIn } from '../../../functions/nats-cluster/version.ts';
 import type { NatsClusterSpec, Rights } from '../../../shared/api/nats-cluster.ts';
 import { cluster, CREDENTIALS } from './samples.ts';
@@ -88,6 +88,28 @@ test.each<[string, Rights, object]>([
   expect(accounts).toMatchObject({
     SHOP: { users: [{ permissions: { publish: rendering, subscribe: rendering } }] },
   });
+});
+
+test('users of the global account stand outside of all others, and are read back', () => {
+  const users = [{ name: 'web', passwordSecret: { name: 's', key: 'k' } }];
+  const own = cluster({ spec: { accounts: [{ name: '$G', jetStream: true, users }] } });
+  const credentials = { ...CREDENTIALS, passwords: new Map([['web', 'known']]) };
+  const config = natsConfig(own, credentials);
+  expect(config['authorization']).toEqual({ users: [{ user: 'web', password: 'known' }] });
+  expect(Object.keys(Object(config['accounts']))).toEqual(['SYS']);
+  const text = configText(config);
+  expect(passwordsIn(text)?.users).toEqual(new Map([['web', 'known']]));
+  expect([accountsIn(text), accountsIn(configText(rendered().config))]).toEqual([
+    ['$G'],
+    ['DEFAULT'],
+  ]);
+});
+
+test('routes to others come behind our own, and tell nobody our password', () => {
+  const { cluster: section } = rendered({ extraRoutes: ['10.0.0.1:6222'] }).config;
+  const { routes } = section as unknown as { routes: readonly string[] };
+  expect(routes).toHaveLength(4);
+  expect(routes[3]).toBe('nats://10.0.0.1:6222');
 });
 
 test('a single server has no cluster', () => {

@@ -155,6 +155,7 @@ test('of takeover: no pod is changed, Secrets go by name, and an operator elsewh
     'etcdbackups',
     'etcdrestores',
     'etcdclusters',
+    'natsclusters',
     'events',
   ]);
   expect(role.rules.at(-1)).toEqual({

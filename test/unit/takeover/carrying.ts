@@ -4,6 +4,7 @@
 import { pino } from 'pino';
 import type { Access } from '../../../functions/takeover/access.ts';
 import { Deps } from '../../../functions/takeover/deps.ts';
+import { DOOR } from '../../../functions/takeover/door.ts';
 import { reconciler } from '../../../functions/takeover/reconciler.ts';
 import { TAKEOVERS, type TakeoverStatus } from '../../../shared/api/takeover.ts';
 import type { EtcdAlarm } from '../../../shared/etcd/admin/alarms.ts';
@@ -219,6 +220,7 @@ export class Carrying implements PassingRun {
         lease: { namespace: 'ballast-system', name: 'l', sweepSeconds: 60, isForObjects: true },
       },
       {
+        monitor: DOOR.monitor,
         ask: async (endpoint, tls) => {
           this.meet({ endpoints: [endpoint], tls });
           const { url } = endpoint;

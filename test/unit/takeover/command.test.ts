@@ -6,6 +6,7 @@ import { runTakeover, USAGE } from '../../../knative/tools/takeover/command.ts';
 import { LEGACY_ETCDS, TAKEOVERS } from '../../../shared/api/takeover.ts';
 import { KubeError } from '../../../shared/kube/errors.ts';
 import { SERVICES } from '../../../shared/stateful/parts.ts';
+import { beginNats } from './nats-world.ts';
 import { begin, namespace, putOperator, sweep, world } from './world.ts';
 
 beforeEach(() => {
@@ -113,6 +114,50 @@ test('a plan as it is seen from here has no id, since no member was asked', asyn
   const { out } = await run();
   expect(out).toContain('Takeover shop/over has no plan that could be confirmed.');
   expect(out).toContain('MembersUnasked');
+});
+
+test('a NatsCluster is found as well, and is told that nothing is carried out', async () => {
+  beginNats();
+  world.kube.remove(TAKEOVERS, { namespace, name: 'over' });
+  const { code, out } = await run();
+  expect(code).toBe(1);
+  expect(out).toContain('NatsCluster shop/old of nats.io, into NatsCluster old-2');
+  expect(out).toMatch(/^Against it:\n- NotCarriedOut: /m);
+  const { out: made } = await run('--manifests');
+  expect(parseAllDocuments(made).map((one) => one.toJS())).toMatchObject([
+    {
+      metadata: { namespace, name: 'old' },
+      spec: {
+        legacy: { apiVersion: 'nats.io/v1alpha2', kind: 'NatsCluster', name: 'old' },
+        mode: 'Route',
+        into: { name: 'old-2' },
+      },
+    },
+  ]);
+});
+
+test('it prints the NatsCluster that one becomes, without a password', async () => {
+  beginNats({ into: { replicas: 5 } });
+  await sweep();
+  const { out } = await run('--nats-clusters');
+  expect(parseAllDocuments(out).map((one) => one.toJS())).toEqual([
+    {
+      apiVersion: 'ballast.dev/v1alpha1',
+      kind: 'NatsCluster',
+      metadata: { namespace, name: 'new' },
+      spec: {
+        replicas: 5,
+        accounts: [
+          {
+            name: '$G',
+            users: [{ name: 'web', passwordSecret: { name: 'new-users', key: 'web' } }],
+          },
+        ],
+      },
+    },
+  ]);
+  begin();
+  expect((await run('--nats-clusters')).out).toBe('');
 });
 
 test('it prints Takeovers to apply', async () => {

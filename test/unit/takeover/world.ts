@@ -13,6 +13,7 @@ import {
 import { Failure } from '../../../shared/errors.ts';
 import type { LegacyAnswer } from '../../../shared/etcd/legacy.ts';
 import { KubeError } from '../../../shared/kube/errors.ts';
+import type { Monitored } from '../../../shared/nats/monitor.ts';
 import type { Context } from '../../../shared/function/define.ts';
 import { CLAIMS, PODS, SERVICES } from '../../../shared/stateful/parts.ts';
 import { KubeModel } from '../stateful/kube-model.ts';
@@ -28,6 +29,8 @@ export const world = {
   kube: new KubeModel(),
   /** By the address of the pod; a text for one that does not answer. */
   answers: new Map<string, LegacyAnswer | string>(),
+  /** The same of servers of NATS. */
+  servers: new Map<string, Monitored | string>(),
   owner: {} as object,
 };
 
@@ -161,6 +164,11 @@ const depsOf = (): Deps =>
     },
     {
       ...DOOR,
+      monitor: async (origin) => {
+        const said = world.servers.get(new URL(origin).hostname) ?? 'It does not answer.';
+        if (typeof said === 'string') throw new Failure('NATS_UNAVAILABLE', said);
+        return said;
+      },
       ask: async (endpoint, tls) => {
         Object.assign(asked, { endpoint, tls });
         const said = world.answers.get(new URL(endpoint.url).hostname) ?? 'nobody is there';

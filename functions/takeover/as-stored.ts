@@ -1,0 +1,57 @@
+// Asks the API server how it would store a new cluster: it fills in defaults, and refuses what it
+// would refuse later. Nothing is made by that.
+import { cut } from '../../shared/cut.ts';
+import type { KubeClient } from '../../shared/kube/client.ts';
+import { isKubeError } from '../../shared/kube/errors.ts';
+import { apiVersionOf, type ResourceRef } from '../../shared/kube/objects.ts';
+import { isOfRbac } from '../../shared/kube/rbac.ts';
+import type { Takeover } from './object.ts';
+import type { TargetOf } from './state.ts';
+
+const WHY_BYTES_MAX = 1_000;
+
+export interface Wanted {
+  readonly ref: ResourceRef;
+  readonly kind: 'EtcdCluster' | 'NatsCluster';
+  readonly spec: Readonly<Record<string, unknown>>;
+}
+
+export async function asStored<Spec>(
+  kube: KubeClient,
+  { namespace, spec: { into } }: Takeover,
+  { ref, kind, spec: wanted }: Wanted,
+  signal: AbortSignal,
+): Promise<TargetOf<Spec>> {
+  const metadata = { namespace, name: into.name };
+  const manifest = { apiVersion: apiVersionOf(ref), kind, metadata, spec: wanted };
+  try {
+    const { object, isNew } = await kube.create(ref, manifest, { dryRun: true, signal });
+    // One that is there already is told of as a name that is taken. The API server holds it to its
+    // schema.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    return { wanted, spec: isNew ? (object['spec'] as Spec) : undefined };
+  } catch (error) {
+    if (isKubeError(error, 'KUBE_NOT_FOUND')) return refusedOf(kind, wanted, notInstalled(kind));
+    const isRefusal = isKubeError(error, 'KUBE_INVALID', 'KUBE_FORBIDDEN');
+    if (!isRefusal || isOfRbac(error.answer?.message ?? '')) throw error;
+    return refusedOf(kind, wanted, error.message);
+  }
+}
+
+const notInstalled = (kind: string): string =>
+  `the API server knows no ${kind} of ballast.dev; install its definition.`;
+
+export const refusedOf = (
+  kind: Wanted['kind'],
+  wanted: Wanted['spec'],
+  why: string,
+): TargetOf<never> => ({
+  wanted,
+  spec: undefined,
+  refused: {
+    reason: `${kind}Refused`,
+    message:
+      `spec.into.spec, over what the legacy object says, makes no ${kind} that can be led into: ` +
+      cut(why, WHY_BYTES_MAX),
+  },
+});

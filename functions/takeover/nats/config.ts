@@ -1,0 +1,126 @@
+// The configuration that the NATS operator wrote for its servers, as far as a NatsCluster can say
+// the same, and what it has no words for. It is JSON, but for two lines that the operator spoils.
+// Passwords are not kept. Pure.
+import { isRecord } from '../../../shared/kube/json.ts';
+import { fieldOf } from '../legacy.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export interface LegacyRights {
+  readonly allow?: readonly string[];
+  readonly deny?: readonly string[];
+}
+
+export interface LegacyUser {
+  readonly name: string;
+  readonly publish: LegacyRights | undefined;
+  readonly subscribe: LegacyRights | undefined;
+}
+
+export interface LegacyConfig {
+  readonly users: readonly LegacyUser[];
+  /** Nobody is asked for a login. */
+  readonly isOpen: boolean;
+  /** Clients speak TLS. */
+  readonly hasTls: boolean;
+  /** The servers speak TLS with each other. */
+  readonly hasRouteTls: boolean;
+  /** The servers ask each other for a login. */
+  readonly hasRouteLogin: boolean;
+  /** Parts of a sentence about what a NatsCluster cannot be told. */
+  readonly lacks: readonly string[];
+}
+
+/** Undefined for what no operator wrote. */
+export function configIn(text: string): LegacyConfig | undefined {
+  const config = parsed(text);
+  if (config === undefined) return undefined;
+  const login = config['authorization'];
+  const routes = fieldOf(config, 'cluster');
+  const { users, odd } = usersIn(isRecord(login) ? login : {});
+  return {
+    users,
+    isOpen: !isRecord(login) && !has(config, 'operator'),
+    hasTls: isRecord(config['tls']),
+    hasRouteTls: has(routes, 'tls'),
+    hasRouteLogin: has(routes, 'authorization'),
+    lacks: [...featuresOf(config), ...odd],
+  };
+}
+
+/** The operator takes the quotes off a variable and off `include`, so that NATS reads them so. */
+function parsed(text: string): Fields | undefined {
+  const json = text
+    .replace(/("server_name":\s*)\$SERVER_NAME/, '$1"$SERVER_NAME"')
+    // Blanks alone: `\s` would go over the same empty lines again from each of them.
+    .replaceAll(/^([ \t]*)include[ \t]+"/gm, '$1"include": "');
+  try {
+    const config: unknown = JSON.parse(json);
+    return isRecord(config) ? config : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const has = (fields: Fields, name: string): boolean =>
+  fields[name] !== undefined && fields[name] !== null;
+
+/** Above this a message is refused by a NatsCluster. */
+const PAYLOAD_BYTES = 2 ** 20;
+
+function featuresOf(config: Fields): readonly string[] {
+  const tls = fieldOf(config, 'tls');
+  const named: readonly (readonly [boolean, string])[] = [
+    [has(config, 'gateway'), 'gateways'],
+    [has(config, 'leaf'), 'leaf nodes'],
+    [has(config, 'websocket'), 'WebSockets'],
+    [has(config, 'operator'), 'accounts by JWT (operatorConfig)'],
+    [has(config, 'include'), 'addresses of nodes (advertiseExternalIP)'],
+    [tls['verify'] === true, 'certificates that clients have to show (tls.verify)'],
+    [tls['verify_and_map'] === true, 'users by their certificates (tlsVerifyAndMap)'],
+    [Number(config['max_payload']) > PAYLOAD_BYTES, 'messages of more than 1 MiB (maxPayload)'],
+  ];
+  return named.flatMap(([is, what]) => (is ? [what] : []));
+}
+
+function usersIn(login: Fields): {
+  readonly users: readonly LegacyUser[];
+  readonly odd: readonly string[];
+} {
+  const listed = Array.isArray(login['users']) ? login['users'] : [];
+  const usual = fieldOf(login, 'default_permissions');
+  const users: LegacyUser[] = [];
+  const odd = new Set<string>();
+  // One user alone stands beside the list, and the list wins.
+  for (const one of listed.length === 0 ? [login] : listed) {
+    const name = isRecord(one) ? nameIn(one) : undefined;
+    if (isRecord(one) && name !== undefined) users.push(userOf(one, name, usual));
+    else if (isRecord(one) && has(one, 'nkey')) odd.add('users by nkey');
+  }
+  if (has(login, 'token')) odd.add('a token for all');
+  if (has(login, 'include')) odd.add('users in a file of the pods (clientsAuthFile)');
+  return { users, odd: [...odd] };
+}
+
+function nameIn({ username, user }: Fields): string | undefined {
+  const name = username ?? user;
+  return typeof name === 'string' && name !== '' ? name : undefined;
+}
+
+function userOf(user: Fields, name: string, usual: Fields): LegacyUser {
+  const rights = isRecord(user['permissions']) ? user['permissions'] : usual;
+  return { name, publish: rightsIn(rights['publish']), subscribe: rightsIn(rights['subscribe']) };
+}
+
+/** A subject, some, or lists of some; to NATS an empty list is the same as none. */
+function rightsIn(rights: unknown): LegacyRights | undefined {
+  const fields = isRecord(rights) ? rights : { allow: rights };
+  const [allow, deny] = [subjectsIn(fields['allow']), subjectsIn(fields['deny'])];
+  if (allow.length + deny.length === 0) return undefined;
+  return { ...(allow.length === 0 ? {} : { allow }), ...(deny.length === 0 ? {} : { deny }) };
+}
+
+function subjectsIn(subjects: unknown): readonly string[] {
+  const all: readonly unknown[] = Array.isArray(subjects) ? subjects : [subjects];
+  return all.filter((one): one is string => typeof one === 'string' && one !== '');
+}

@@ -1,0 +1,77 @@
+// Things to know of a takeover of a NatsCluster that do not speak against it. Pure.
+import type { Reason } from '../../../shared/kube/conditions.ts';
+import { listed } from '../../../shared/stateful/decision.ts';
+import { operatorNotes, strangerNotes } from '../notes.ts';
+import { routeServiceOf, type LegacyNats } from './legacy.ts';
+import { answersOf, configOf, type NatsState, silentOf } from './state.ts';
+
+export function notesOfNats(state: NatsState): readonly Reason[] {
+  const { legacy } = state;
+  if (legacy === undefined) return [];
+  return [
+    ...operatorNotes(state),
+    ...elsewhere(state),
+    ...away(state),
+    ...size(state, legacy),
+    ...closedRoutes(state),
+    ...strangerNotes(state),
+    direct(legacy),
+    RECONNECT,
+    ...unasked(state),
+  ];
+}
+
+/** The legacy object does not say whether one of all namespaces looks after it. */
+function elsewhere({ takeover, operators }: NatsState): readonly Reason[] {
+  if (operators.length > 0 || takeover.spec.legacy.operator !== undefined) return [];
+  const message =
+    'No operator of it is in this namespace. One of all namespaces would be in nats-io, and make ' +
+    'pods anew that are deleted: if there is one, name it in spec.legacy.operator.';
+  return [{ reason: 'OperatorElsewhere', message }];
+}
+
+function away(state: NatsState): readonly Reason[] {
+  const silent = silentOf(state);
+  if (silent.length === 0 || answersOf(state).length === 0) return [];
+  return [{ reason: 'MembersAway', message: `${listed(silent)} does not answer.` }];
+}
+
+function size({ target, pods }: NatsState, { size: said }: LegacyNats): readonly Reason[] {
+  const replicas = target.spec?.replicas;
+  if (replicas === undefined || (replicas === said && replicas === pods.length)) return [];
+  const message =
+    `The legacy object says ${said ?? 'no'} servers, ${pods.length} are there, and the new ` +
+    `NatsCluster would have ${replicas}.`;
+  return [{ reason: 'SizeDiffers', message }];
+}
+
+function closedRoutes(state: NatsState): readonly Reason[] {
+  if (configOf(state)?.hasRouteLogin !== true) return [];
+  const message =
+    'The old servers ask each other for a login (auth.clusterAuthSecret), and those of a ' +
+    'NatsCluster show them none. Without routes end all old pods at once.';
+  return [{ reason: 'RoutesClosed', message }];
+}
+
+const direct = (legacy: LegacyNats): Reason => ({
+  reason: 'DirectClients',
+  message:
+    'Clients that connect to pods by their addresses, or by names of Service ' +
+    `${routeServiceOf(legacy)}, are not led over: lead them to the client Service before.`,
+});
+
+const RECONNECT: Reason = {
+  reason: 'ClientsReconnect',
+  message:
+    'Clients connect anew when their server goes, by their own library. What is published ' +
+    'meanwhile for one that is away is lost to it, as at each restart of a server: this NATS ' +
+    'keeps nothing. Clients that give up after some tries (maxReconnectAttempts) end.',
+};
+
+function unasked({ servers }: NatsState): readonly Reason[] {
+  if (servers !== undefined) return [];
+  const message =
+    'The servers were not asked from here, so that their versions and what they run on are not ' +
+    'known; the function takeover asks them once there is a Takeover.';
+  return [{ reason: 'MembersUnasked', message }];
+}

@@ -1,0 +1,189 @@
+// Reasons against a takeover of a NatsCluster. Each is a sentence that says what to do. Pure.
+import type { Reason } from '../../../shared/kube/conditions.ts';
+import { listed } from '../../../shared/stateful/decision.ts';
+import {
+  refuseMissing,
+  refuseNames,
+  refuseOperator,
+  refuseOthers,
+  refuseServices,
+} from '../refuse-found.ts';
+import { versionOf } from '../versions.ts';
+import {
+  clientServiceOf,
+  CONFIG_KEY,
+  configSecretOf,
+  type LegacyNats,
+  NATS_LABEL,
+  routeServiceOf,
+} from './legacy.ts';
+import { refuseTls } from './refuse-tls.ts';
+import { answersOf, configOf, type NatsState } from './state.ts';
+
+const LAST_CHANCE =
+  'its pods and Services go with it. There is no data in them: make a NatsCluster of ' +
+  'ballast.dev, and lead the clients to it.';
+
+/** In the order in which people would look into them. */
+export function refusalsOfNats(state: NatsState): readonly Reason[] {
+  const missing = refuseMissing(state, LAST_CHANCE);
+  const { legacy } = state;
+  if (legacy === undefined) return missing;
+  return [
+    ...missing,
+    ...refuseOthers(state),
+    ...refuseConfig(state, legacy),
+    ...refuseServers(state, legacy),
+    ...refuseItsServices(state, legacy),
+    ...refuseOperator(state),
+    ...refuseNames(state),
+    ...refuseTarget(state, legacy),
+    NOT_CARRIED_OUT,
+  ];
+}
+
+const NOT_CARRIED_OUT: Reason = {
+  reason: 'NotCarriedOut',
+  message:
+    'This version plans how a NatsCluster is taken over, and does not carry it out. Do these ' +
+    'steps by hand, with what docs/takeover.md says of each.',
+};
+
+function refuseConfig(
+  { takeover, config: found }: NatsState,
+  legacy: LegacyNats,
+): readonly Reason[] {
+  const { namespace } = takeover;
+  const name = configSecretOf(legacy);
+  const which = `Secret ${namespace}/${name}`;
+  if (found.is === 'forbidden') {
+    const message =
+      `The function may not read ${which}, which has what the servers were told. Grant it that: ` +
+      `npm run -s rights -- takeover -n ${namespace} --secret ${name} | kubectl apply -f -`;
+    return [{ reason: 'SecretForbidden', message }];
+  }
+  if (found.is === 'missing') {
+    const message =
+      `There is no ${which} with ${CONFIG_KEY} in it, so that nobody knows whom the servers let ` +
+      'in. Put the file of a pod there (/etc/nats-config/nats.conf), with the label ' +
+      `${NATS_LABEL}: ${legacy.name}.`;
+    return [{ reason: 'SecretMissing', message }];
+  }
+  if (found.is === 'odd') {
+    const message =
+      `${CONFIG_KEY} in ${which} is not as the operator writes it: JSON. Write it so, or do it ` +
+      'by hand.';
+    return [{ reason: 'ConfigUnreadable', message }];
+  }
+  const { lacks, isOpen } = found.config;
+  return [...refuseLacks(lacks), ...(isOpen ? [NO_LOGIN] : [])];
+}
+
+function refuseLacks(lacks: readonly string[]): readonly Reason[] {
+  if (lacks.length === 0) return [];
+  const message =
+    `The servers have what a NatsCluster cannot be told: ${listed(lacks)}. Whoever needs that ` +
+    'would be cut off. Lead those clients elsewhere and take it out of the legacy object while ' +
+    'its operator runs, or stay with these servers.';
+  return [{ reason: 'CannotSay', message }];
+}
+
+const NO_LOGIN: Reason = {
+  reason: 'NoLogin',
+  message:
+    'The servers ask nobody for a login, and a NatsCluster asks everybody. Give all clients one ' +
+    'first, which these servers take without a look, and name it in spec.into.spec.accounts.',
+};
+
+/** From here on servers know accounts, and tell them to each other as those of today do. */
+const OLDEST = 2_000;
+
+function refuseServers(state: NatsState, legacy: LegacyNats): readonly Reason[] {
+  const { pods, servers, isCut } = state;
+  if (isCut) {
+    const message =
+      `More pods have the label ${NATS_LABEL}: ${legacy.name} than any operator makes. Take it ` +
+      'off those that are not of this cluster.';
+    return [{ reason: 'TooMany', message }];
+  }
+  if (pods.length === 0) {
+    const message =
+      `NatsCluster ${legacy.namespace}/${legacy.name} has no pod any more, so that nobody is ` +
+      'connected. Make a NatsCluster of ballast.dev, and lead the clients to it.';
+    return [{ reason: 'NoMembers', message }];
+  }
+  return [...refuseHostPorts(state), ...(servers === undefined ? [] : refuseAnswers(state))];
+}
+
+function refuseHostPorts({ pods }: NatsState): readonly Reason[] {
+  const open = pods.filter(({ hasHostPort }) => hasHostPort).map(({ name }) => name);
+  if (open.length === 0) return [];
+  const message =
+    `${listed(open)} can be reached by the address of a node (hostPort), and clients that do so ` +
+    'would not be led over. Lead them to the Service of the clients first, and take the port ' +
+    'out of the legacy object while its operator runs.';
+  return [{ reason: 'HostPorts', message }];
+}
+
+function refuseAnswers(state: NatsState): readonly Reason[] {
+  const answers = answersOf(state);
+  if (answers.length === 0) {
+    const whys = [...(state.servers ?? [])].map(([pod, asked]) =>
+      'silent' in asked ? `${pod}: ${asked.silent}` : pod,
+    );
+    const message =
+      `No server says what it runs on, at port 8222 of its pod (${listed(whys)}). Where ` +
+      'monitoring speaks HTTPS (tls.enableHttps) turn that off; where a NetworkPolicy forbids it ' +
+      'let pods of takeover in.';
+    return [{ reason: 'ServersSilent', message }];
+  }
+  const tooOld = answers.filter(({ answer }) => versionOf(answer.version) < OLDEST);
+  const old = tooOld.map(({ pod, answer }) => `${pod} has ${answer.version}`);
+  return [...(old.length === 0 ? [] : [versionTooOld(old)]), ...refuseDiffering(state)];
+}
+
+const versionTooOld = (old: readonly string[]): Reason => ({
+  reason: 'VersionTooOld',
+  message:
+    `${listed(old)}, and servers before 2.0 do not pass messages to those of today. Bring them ` +
+    'to 2.1.9 first: while the operator runs, by spec.version of the legacy object.',
+});
+
+/** Whether they run on what stands in the Secret: nobody reloads them any more. */
+function refuseDiffering(state: NatsState): readonly Reason[] {
+  const config = configOf(state);
+  if (config === undefined) return [];
+  const differing = answersOf(state)
+    .filter(
+      ({ answer: { asksLogin, asksTls } }) =>
+        asksLogin === config.isOpen || asksTls !== config.hasTls,
+    )
+    .map(({ pod }) => pod);
+  if (differing.length === 0) return [];
+  const message =
+    `What ${listed(differing)} asks of clients, logins or TLS, is not what their Secret says. ` +
+    'Have servers reload it (nats-server --signal reload in the pod), or write it as it was.';
+  return [{ reason: 'ConfigNotLoaded', message }];
+}
+
+function refuseItsServices(state: NatsState, legacy: LegacyNats): readonly Reason[] {
+  const services = [
+    [clientServiceOf(legacy), state.client],
+    [routeServiceOf(legacy), state.routes],
+  ] as const;
+  return refuseServices(state, { label: NATS_LABEL, app: 'nats', services });
+}
+
+function refuseTarget(state: NatsState, legacy: LegacyNats): readonly Reason[] {
+  const { target } = state;
+  const closed = target.spec?.networkPolicy === 'Closed' ? [CLOSED] : [];
+  const refused = target.refused === undefined ? [] : [target.refused];
+  return [...refused, ...closed, ...refuseTls(state, legacy)];
+}
+
+const CLOSED: Reason = {
+  reason: 'PolicyClosed',
+  message:
+    'The NetworkPolicy of the new NatsCluster would not let in those who are clients now. Leave ' +
+    'spec.into.spec.networkPolicy out, and write Closed afterwards.',
+};

@@ -1,0 +1,158 @@
+// A NatsCluster of the NATS operator as it is left where the operator is gone: its definition
+// without a schema, as clusters have it that went through 1.22, the object, bare pods, Services and
+// the Secret with the configuration, as version 0.8 of the operator writes it. A test says where
+// the pods are.
+import { LEGACY_NATS, TAKEOVERS, type TakeoverStatus } from '../../shared/api/takeover.ts';
+import type { KubeClient } from '../../shared/kube/client.ts';
+import { CRDS } from '../../shared/kube/crds.ts';
+import { isKubeError } from '../../shared/kube/errors.ts';
+import { PODS, SECRETS, SERVICES } from '../../shared/stateful/parts.ts';
+import { until } from './versioned-kind.ts';
+
+const LEGACY_TYPE = 'nats.io/v1alpha2';
+
+/** The definition that the operator made in code, as the API server keeps it by now. */
+export async function defineLegacyNats(kube: KubeClient): Promise<void> {
+  const names = {
+    kind: 'NatsCluster',
+    listKind: 'NatsClusterList',
+    plural: 'natsclusters',
+    singular: 'natscluster',
+    shortNames: ['nats'],
+  };
+  const openAPIV3Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+  const version = { name: 'v1alpha2', served: true, storage: true, schema: { openAPIV3Schema } };
+  await kube.create(CRDS, {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'natsclusters.nats.io' },
+    spec: { group: LEGACY_NATS.group, scope: 'Namespaced', names, versions: [version] },
+  });
+  await until('the legacy kind to be served', async () => {
+    try {
+      return (await kube.list(LEGACY_NATS)).items.length === 0;
+    } catch (error) {
+      if (isKubeError(error, 'KUBE_NOT_FOUND')) return false;
+      throw error;
+    }
+  });
+}
+
+/** As the operator writes it: JSON, in which it takes the quotes off one variable. */
+export function configText(config: object): string {
+  const named = { port: 4222, server_name: '$SERVER_NAME', http_port: 8222, ...config };
+  return JSON.stringify(named, null, 2).replace('"$SERVER_NAME"', '$SERVER_NAME');
+}
+
+interface LegacyServer {
+  readonly name: string;
+  readonly ip: string;
+}
+
+export class LegacyNats {
+  readonly #kube: KubeClient;
+  readonly #namespace: string;
+  readonly #name: string;
+
+  constructor(kube: KubeClient, namespace: string, name: string) {
+    this.#kube = kube;
+    this.#namespace = namespace;
+    this.#name = name;
+  }
+
+  get #labels() {
+    return { app: 'nats', nats_cluster: this.#name };
+  }
+
+  async create(pods: readonly LegacyServer[], config: object, spec: object = {}): Promise<void> {
+    const named = { namespace: this.#namespace, name: this.#name };
+    const { object } = await this.#kube.create(LEGACY_NATS, {
+      apiVersion: LEGACY_TYPE,
+      kind: 'NatsCluster',
+      metadata: named,
+      spec: { size: pods.length, version: '2.1.9', serverImage: 'nats', ...spec },
+      status: { phase: 'Running', size: pods.length, currentVersion: '2.1.9' },
+    });
+    const { uid } = object.metadata;
+    const owner = { apiVersion: LEGACY_TYPE, kind: 'NatsCluster', name: this.#name, uid };
+    const ownerReferences = [{ ...owner, controller: true }];
+    await this.#services(ownerReferences);
+    await this.#kube.create(SECRETS, {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { ...named, labels: this.#labels, ownerReferences },
+      stringData: { 'nats.conf': configText(config) },
+    });
+    for (const pod of pods) await this.#pod(pod, ownerReferences);
+  }
+
+  async #services(ownerReferences: readonly object[]): Promise<void> {
+    const client = { name: 'tcp-client', port: 4222, protocol: 'TCP' };
+    const routes = { name: 'cluster', port: 6222, protocol: 'TCP' };
+    const monitoring = { name: 'monitoring', port: 8222, protocol: 'TCP' };
+    const metrics = { name: 'metrics', port: 7777, protocol: 'TCP' };
+    const bodies = {
+      [this.#name]: { ports: [client], selector: this.#labels },
+      [`${this.#name}-mgmt`]: {
+        clusterIP: 'None',
+        publishNotReadyAddresses: true,
+        ports: [routes, monitoring, metrics],
+        selector: { ...this.#labels, nats_version: '2.1.9' },
+      },
+    };
+    for (const [name, body] of Object.entries(bodies)) {
+      await this.#kube.create(SERVICES, {
+        apiVersion: 'v1',
+        kind: 'Service',
+        metadata: { namespace: this.#namespace, name, labels: this.#labels, ownerReferences },
+        spec: body,
+      });
+    }
+  }
+
+  async #pod({ name, ip }: LegacyServer, ownerReferences: readonly object[]): Promise<void> {
+    const namespace = this.#namespace;
+    const ports = [6222, 8222, 4222].map((containerPort) => ({ containerPort }));
+    await this.#kube.create(PODS, {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: {
+        namespace,
+        name,
+        labels: { ...this.#labels, nats_version: '2.1.9' },
+        annotations: { 'nats.version': '2.1.9' },
+        ownerReferences,
+      },
+      spec: {
+        restartPolicy: 'Always',
+        hostname: name,
+        subdomain: `${this.#name}-mgmt`,
+        containers: [{ name: 'nats', image: 'nats:2.1.9', ports }],
+        volumes: [
+          { name: 'nats-config', secret: { secretName: this.#name } },
+          { name: 'pid', emptyDir: {} },
+        ],
+      },
+    });
+    const status = { phase: 'Running', podIP: ip, podIPs: [{ ip }] };
+    const target = { namespace, name, subresource: 'status' };
+    await this.#kube.patch(PODS, target, { type: 'merge', body: { status } });
+  }
+
+  async takeOver(name: string, spec: object = {}): Promise<void> {
+    const legacy = { apiVersion: LEGACY_TYPE, kind: 'NatsCluster', name: this.#name };
+    const into = { name: `${this.#name}-2`, spec };
+    await this.#kube.create(TAKEOVERS, {
+      apiVersion: 'ballast.dev/v1alpha1',
+      kind: 'Takeover',
+      metadata: { namespace: this.#namespace, name },
+      spec: { legacy, mode: 'Route', into },
+    });
+  }
+
+  async statusOf(takeover: string): Promise<TakeoverStatus> {
+    const target = { namespace: this.#namespace, name: takeover };
+    const object = await this.#kube.get(TAKEOVERS, target);
+    return object?.['status'] ?? {};
+  }
+}
