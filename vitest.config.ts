@@ -14,11 +14,18 @@ type ProjectConfig = NonNullable<UserWorkspaceConfig['test']>;
 
 const SETUP_FILES = ['test/ladder/note-times.ts'];
 
+/**
+ * kubectl keeps for hours, by port, what an API server serves. Planes take ports that others had,
+ * and versions come and go on one: it would ask for what is not there.
+ */
+const NO_CACHE = { KUBECACHEDIR: '/dev/null' };
+
 const tier = (name: string, timeoutMs: number, more: ProjectConfig = {}) => ({
   test: {
     name,
     include: [`test/${name}/**/*.test.ts`],
     setupFiles: SETUP_FILES,
+    env: NO_CACHE,
     testTimeout: timeoutMs,
     hookTimeout: timeoutMs,
     expect: { poll: { timeout: POLL_TIMEOUT_MS } },
