@@ -1,7 +1,9 @@
-// Rights that the scenarios of the rights' test do not use, and who does.
+// Rights that a scenario whose rights are held against its requests does not use, and who does.
 
 /** Nobody answers in that scenario; there they are held against the audit log, too. */
 const CARRIED_OUT = 'carried out by integration/takeover/carried-out';
+/** An etcd is carried out in `shop`, and no NATS. */
+const NATS_PLANNED = 'planned by integration/manifests/rights, in another namespace';
 
 export const RARE: Readonly<Record<string, string>> = {
   // A killed function announces again what is announced already: integration/migration/killed.
@@ -27,6 +29,9 @@ export const RARE: Readonly<Record<string, string>> = {
   'takeover: get ballast.dev/etcdrestores in left': CARRIED_OUT,
   'takeover: delete ballast.dev/etcdclusters in left': CARRIED_OUT,
   'takeover: patch apps/deployments in operators': CARRIED_OUT,
+  'takeover: get nats.io/natsclusters in shop': NATS_PLANNED,
+  'takeover: create ballast.dev/natsclusters in shop': NATS_PLANNED,
+  'takeover: get ballast.dev/natsclusters in shop': NATS_PLANNED,
   'etcd-cluster: get /events in etcds': 'died just after a write',
   'etcd-cluster: get ballast.dev/etcdpeers in etcds': 'died just after a write',
 };
