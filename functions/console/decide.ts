@@ -1,27 +1,27 @@
 // Decides what is wrong and what to do about it: conditions that are not as they ought to be, what
 // nobody looks at, what waits, and what cannot be read. Pure.
 import { feedLastsMs, feedSweptAt, stalenessOf } from '../../shared/kube/swept-kinds.ts';
-import { cut } from '../../shared/cut.ts';
 import { type Condition, conditionsOf } from '../../shared/kube/conditions.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
 import { sweptKey } from '../../shared/kube/sweep-lease.ts';
-import { fieldOf, textAt } from './field-of.ts';
+import { fieldOf, short, textAt } from './field-of.ts';
 import type { Problem, Severity } from './answers.ts';
 import { type Expected, SEVERITIES } from './kinds.ts';
-import { aboutLetters } from './letters.ts';
+import { ABOUT_LETTERS, aboutLetter } from './letters.ts';
 import type { KindObservation, Observation } from './observe.ts';
 
 /** A new object has this long until somebody must have looked at it. */
 const FIRST_LOOK_MS = 120_000;
-const TEXT_BYTES_MAX = 1_000;
 
 /** The worst first, and of these the eldest. */
 export function decide(observation: Observation): readonly Problem[] {
   const { nowMs, kinds, letters } = observation;
+  const { events, failure } = letters;
   const all = [
     ...aboutReplica(observation),
     ...kinds.flatMap((one) => aboutKind(one, nowMs)),
-    ...aboutLetters(letters, nowMs),
+    ...(failure === undefined ? [] : [notRead(ABOUT_LETTERS, failure)]),
+    ...events.map((event) => aboutLetter(event, nowMs)),
   ];
   return all.toSorted(
     (a, b) =>
@@ -46,10 +46,7 @@ function aboutReplica({ replica }: Observation): readonly Problem[] {
 function aboutKind(one: KindObservation, nowMs: number): readonly Problem[] {
   const { shown, objects, failure } = one;
   const { kind, docs } = shown;
-  if (failure !== undefined) {
-    const next = 'Look at the API server, and at the rights of account console.';
-    return [{ severity: 'unknown', kind, reason: 'NotRead', says: short(failure), next, docs }];
-  }
+  if (failure !== undefined) return [notRead({ kind, docs }, failure)];
   const stale = staleIn(one, nowMs);
   return [
     ...(stale.kind === undefined ? [] : [stale.kind]),
@@ -60,6 +57,14 @@ function aboutKind(one: KindObservation, nowMs: number): readonly Problem[] {
     }),
   ];
 }
+
+const notRead = (about: Pick<Problem, 'kind' | 'docs'>, failure: string): Problem => ({
+  ...about,
+  severity: 'unknown',
+  reason: 'NotRead',
+  says: short(failure),
+  next: 'Look at the API server, and at the rights of account console.',
+});
 
 export interface Stale {
   /** Said once, where nobody looks at any. */
@@ -196,6 +201,3 @@ function nameOf({
 }: KubeObject): Pick<Problem, 'namespace' | 'name'> {
   return namespace === undefined ? { name } : { namespace, name };
 }
-
-/** Texts of others may be of any length. */
-const short = (text: string): string => cut(text, TEXT_BYTES_MAX);

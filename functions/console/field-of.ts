@@ -1,4 +1,5 @@
 // Reads a field of an object by its path. Others wrote what stands there.
+import { cut } from '../../shared/cut.ts';
 import { isRecord } from '../../shared/kube/json.ts';
 
 export function fieldOf(object: unknown, path: string): unknown {
@@ -16,3 +17,8 @@ export function textAt(object: unknown, path: string): string {
   const isScalar = ['string', 'number', 'boolean'].includes(typeof value);
   return isScalar ? String(value) : '';
 }
+
+const TEXT_BYTES_MAX = 1_000;
+
+/** As much of it as the page shows. */
+export const short = (text: string): string => cut(text, TEXT_BYTES_MAX);

@@ -10,8 +10,6 @@ import { SHOWN_KINDS, type ShownKind } from './kinds.ts';
 
 /** More than anybody reads; the answer says that there are others. */
 const OBJECTS_MAX = 500;
-/** `dead-letters` writes ten a minute at most, and each lasts for an hour. */
-const LETTERS_MAX = 100;
 const LETTERS = `reason=${NOT_DELIVERED},regarding.kind=Broker`;
 
 export interface KindObservation {
@@ -56,7 +54,7 @@ export async function observeLetters(
   namespace: string,
   signal: AbortSignal,
 ): Promise<LettersObservation> {
-  const options = { namespace, fieldSelector: LETTERS, limit: LETTERS_MAX, signal };
+  const options = { namespace, fieldSelector: LETTERS, limit: OBJECTS_MAX, signal };
   try {
     return { events: (await kube.list(EVENTS, options)).items };
   } catch (error) {

@@ -4,11 +4,11 @@ import type { KubeClient } from '../../shared/kube/client.ts';
 import { CRDS } from '../../shared/kube/crds.ts';
 import { isRecord } from '../../shared/kube/json.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
-import { KINDS } from '../../shared/kube/own-kinds/kinds.ts';
+import { KINDS, pluralOf } from '../../shared/kube/own-kinds/kinds.ts';
 import { GROUP } from '../../shared/kube/own-kinds/versions.ts';
 
 /** The definitions: each kind in the plural, in lower case. */
-const PLURALS = [...KINDS.keys()].map((kind) => `${kind.toLowerCase()}s`);
+const PLURALS = [...KINDS.keys()].map((kind) => pluralOf(kind));
 
 export interface ServedBy {
   readonly namespace: string;

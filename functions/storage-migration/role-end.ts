@@ -39,10 +39,11 @@ async function tie(
   signal: AbortSignal,
 ): Promise<void> {
   const role = await kube.get(CLUSTER_ROLES, { name }, { signal });
+  if (role === null) return;
   const owner = await ownerOf(kube, migration, signal);
   const isIt = ({ uid, apiVersion }: OwnerReference): boolean =>
     uid === owner.uid && apiVersion === owner.apiVersion;
-  if (role === null || role.metadata.ownerReferences?.some(isIt)) return;
+  if (role.metadata.ownerReferences?.some(isIt)) return;
   await kube.apply(
     CLUSTER_ROLES,
     {

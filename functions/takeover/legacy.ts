@@ -4,14 +4,18 @@
 import { isRecord, textOf } from '../../shared/kube/json.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
 
-export interface LegacyEtcd {
+/** Alike for both kinds. */
+export interface LegacyObject {
   readonly name: string;
   readonly namespace: string;
   readonly uid: string;
-  readonly resourceVersion: string;
   readonly isEnding: boolean;
   readonly spec: Readonly<Record<string, unknown>>;
   readonly size: number | undefined;
+}
+
+export interface LegacyEtcd extends LegacyObject {
+  readonly resourceVersion: string;
   readonly tls: LegacyTls | undefined;
   /** An operator of all namespaces looks after it, so that it need not be in this one. */
   readonly isClusterwide: boolean;
@@ -28,21 +32,28 @@ interface LegacyTls {
 const SIZE_MAX = 7;
 
 export function legacyEtcdOf(object: KubeObject): LegacyEtcd {
-  const { metadata } = object;
-  const { name, namespace = '', uid, resourceVersion, annotations = {} } = metadata;
+  const { resourceVersion, annotations = {} } = object.metadata;
+  const legacy = legacyOf(object, SIZE_MAX);
+  return {
+    ...legacy,
+    resourceVersion,
+    tls: tlsIn(legacy.spec),
+    isClusterwide: annotations['etcd.database.coreos.com/scope'] === 'clusterwide',
+  };
+}
+
+export function legacyOf(object: KubeObject, sizeMax: number): LegacyObject {
+  const { name, namespace = '', uid, deletionTimestamp } = object.metadata;
   const spec = isRecord(object['spec']) ? object['spec'] : {};
   const { size } = spec;
-  const isSize = Number.isInteger(size) && Number(size) > 0 && Number(size) <= SIZE_MAX;
+  const isSize = Number.isInteger(size) && Number(size) > 0 && Number(size) <= sizeMax;
   return {
     name,
     namespace,
     uid,
-    resourceVersion,
-    isEnding: metadata.deletionTimestamp !== undefined,
+    isEnding: deletionTimestamp !== undefined,
     spec,
     size: isSize ? Number(size) : undefined,
-    tls: tlsIn(spec),
-    isClusterwide: annotations['etcd.database.coreos.com/scope'] === 'clusterwide',
   };
 }
 

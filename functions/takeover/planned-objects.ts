@@ -18,7 +18,7 @@ export function plannedObjects(state: State): readonly PlannedObject[] {
     ...state.claims.map(kept),
     ...secrets(state, legacy),
     ...state.strangers.map((name) => stranger(name)),
-    DEFINITION,
+    keptDefinition('etcdclusters.etcd.database.coreos.com'),
   ];
 }
 
@@ -51,22 +51,26 @@ export const make = (kind: string, name: string, why: string): PlannedObject => 
 });
 
 function services({ takeover, client, headless }: State, legacy: LegacyEtcd) {
-  const adopted: PlannedObject = {
-    action: 'Adopt',
-    kind: 'Service',
-    name: clientServiceOf(legacy),
-    why:
-      `Clients know it: it leads to the pods of EtcdCluster ${takeover.spec.into.name}, ` +
-      'keeps its address, and no longer goes with the legacy object.',
-  };
-  const gone: PlannedObject = {
-    action: 'Delete',
-    kind: 'Service',
-    name: headlessServiceOf(legacy),
-    why: 'Only the old members have names in it; it goes with the legacy object.',
-  };
+  const adopted = adoptedService(clientServiceOf(legacy), `EtcdCluster ${takeover.spec.into.name}`);
+  const gone = goneService(headlessServiceOf(legacy), 'members');
   return [...(client === undefined ? [] : [adopted]), ...(headless === undefined ? [] : [gone])];
 }
+
+export const adoptedService = (name: string, cluster: string): PlannedObject => ({
+  action: 'Adopt',
+  kind: 'Service',
+  name,
+  why:
+    `Clients know it: it leads to the pods of ${cluster}, ` +
+    'keeps its address, and no longer goes with the legacy object.',
+});
+
+export const goneService = (name: string, old: 'members' | 'servers'): PlannedObject => ({
+  action: 'Delete',
+  kind: 'Service',
+  name,
+  why: `Only the old ${old} have names in it; it goes with the legacy object.`,
+});
 
 export const operatorsIn = ({ takeover, operators: found }: Seen): readonly PlannedObject[] =>
   found.map(({ namespace, name, replicas }) => ({
@@ -126,9 +130,9 @@ export const stranger = (name: string): PlannedObject => ({
   why: 'It has the label and is not of the legacy object.',
 });
 
-const DEFINITION: PlannedObject = {
+export const keptDefinition = (name: string): PlannedObject => ({
   action: 'Keep',
   kind: 'CustomResourceDefinition',
-  name: 'etcdclusters.etcd.database.coreos.com',
+  name,
   why: 'Other namespaces may have objects of it; delete it when none is left.',
-};
+});

@@ -55,7 +55,7 @@ function judged(
   const which = `Service ${namespace}/${name}`;
   if (service === undefined) {
     const message =
-      `There is no ${which}, which clients and members know it by. Make it anew with ` +
+      `There is no ${which}, by which clients or its own pods know it. Make it anew with ` +
       `the selector app: ${app}, ${label}: ${of}.`;
     return [{ reason: 'ServiceMissing', message }];
   }
@@ -68,7 +68,7 @@ function judged(
   }
   if (service.selector[label] === of) return [];
   const message =
-    `${which} does not lead to the members: its selector has no ${label}: ${of}. Give it back ` +
+    `${which} does not lead to its pods: its selector has no ${label}: ${of}. Give it back ` +
     'its selector, so that it is known where clients are.';
   return [{ reason: 'ServiceRedirected', message }];
 }

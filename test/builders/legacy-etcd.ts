@@ -1,41 +1,15 @@
 // An EtcdCluster of the etcd operator as it is left where the operator is gone: its definition
 // without a schema, as clusters have it that went through 1.22, the object, and bare pods, Services
 // and claims that belong to it. A test says where the pods are.
-import { LEGACY_ETCDS, TAKEOVERS, type TakeoverStatus } from '../../shared/api/takeover.ts';
+import { LEGACY_ETCDS, type TakeoverStatus } from '../../shared/api/takeover.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
-import { CRDS } from '../../shared/kube/crds.ts';
-import { isKubeError } from '../../shared/kube/errors.ts';
 import { CLAIMS, PODS, SERVICES } from '../../shared/stateful/parts.ts';
-import { until } from './versioned-kind.ts';
+import { createTakeover, defineLegacyKind, runsAt, takeoverStatus } from './legacy-kind.ts';
 
 const LEGACY_TYPE = 'etcd.database.coreos.com/v1beta2';
 
-/** The definition that the operator made in code, as the API server keeps it by now. */
-export async function defineLegacyEtcd(kube: KubeClient): Promise<void> {
-  const names = {
-    kind: 'EtcdCluster',
-    listKind: 'EtcdClusterList',
-    plural: 'etcdclusters',
-    singular: 'etcdcluster',
-    shortNames: ['etcd'],
-  };
-  const openAPIV3Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
-  const version = { name: 'v1beta2', served: true, storage: true, schema: { openAPIV3Schema } };
-  await kube.create(CRDS, {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: 'etcdclusters.etcd.database.coreos.com' },
-    spec: { group: LEGACY_ETCDS.group, scope: 'Namespaced', names, versions: [version] },
-  });
-  await until('the legacy kind to be served', async () => {
-    try {
-      return (await kube.list(LEGACY_ETCDS)).items.length === 0;
-    } catch (error) {
-      if (isKubeError(error, 'KUBE_NOT_FOUND')) return false;
-      throw error;
-    }
-  });
-}
+export const defineLegacyEtcd = (kube: KubeClient): Promise<void> =>
+  defineLegacyKind(kube, LEGACY_ETCDS, 'EtcdCluster', 'etcd');
 
 interface LegacyPod {
   readonly name: string;
@@ -119,24 +93,17 @@ export class LegacyEtcd {
         volumes: [{ name: 'etcd-data', ...data }],
       },
     });
-    const status = { phase: 'Running', podIP: ip, podIPs: [{ ip }] };
-    const target = { namespace, name, subresource: 'status' };
-    await this.#kube.patch(PODS, target, { type: 'merge', body: { status } });
+    await runsAt(this.#kube, { namespace, name }, ip);
   }
 
   async takeOver(name: string, more: object = {}): Promise<void> {
     const legacy = { kind: 'EtcdCluster', name: this.#name };
-    await this.#kube.create(TAKEOVERS, {
-      apiVersion: 'ballast.dev/v1alpha1',
-      kind: 'Takeover',
-      metadata: { namespace: this.#namespace, name },
-      spec: { legacy, into: { name: `${this.#name}-2` }, ...more },
-    });
+    const into = { name: `${this.#name}-2` };
+    const metadata = { namespace: this.#namespace, name };
+    await createTakeover(this.#kube, metadata, { legacy, into, ...more });
   }
 
-  async statusOf(takeover: string): Promise<TakeoverStatus> {
-    const target = { namespace: this.#namespace, name: takeover };
-    const object = await this.#kube.get(TAKEOVERS, target);
-    return object?.['status'] ?? {};
+  statusOf(takeover: string): Promise<TakeoverStatus> {
+    return takeoverStatus(this.#kube, { namespace: this.#namespace, name: takeover });
   }
 }

@@ -2,41 +2,15 @@
 // without a schema, as clusters have it that went through 1.22, the object, bare pods, Services and
 // the Secret with the configuration, as version 0.8 of the operator writes it. A test says where
 // the pods are.
-import { LEGACY_NATS, TAKEOVERS, type TakeoverStatus } from '../../shared/api/takeover.ts';
+import { LEGACY_NATS, type TakeoverStatus } from '../../shared/api/takeover.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
-import { CRDS } from '../../shared/kube/crds.ts';
-import { isKubeError } from '../../shared/kube/errors.ts';
 import { PODS, SECRETS, SERVICES } from '../../shared/stateful/parts.ts';
-import { until } from './versioned-kind.ts';
+import { createTakeover, defineLegacyKind, runsAt, takeoverStatus } from './legacy-kind.ts';
 
 const LEGACY_TYPE = 'nats.io/v1alpha2';
 
-/** The definition that the operator made in code, as the API server keeps it by now. */
-export async function defineLegacyNats(kube: KubeClient): Promise<void> {
-  const names = {
-    kind: 'NatsCluster',
-    listKind: 'NatsClusterList',
-    plural: 'natsclusters',
-    singular: 'natscluster',
-    shortNames: ['nats'],
-  };
-  const openAPIV3Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
-  const version = { name: 'v1alpha2', served: true, storage: true, schema: { openAPIV3Schema } };
-  await kube.create(CRDS, {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: 'natsclusters.nats.io' },
-    spec: { group: LEGACY_NATS.group, scope: 'Namespaced', names, versions: [version] },
-  });
-  await until('the legacy kind to be served', async () => {
-    try {
-      return (await kube.list(LEGACY_NATS)).items.length === 0;
-    } catch (error) {
-      if (isKubeError(error, 'KUBE_NOT_FOUND')) return false;
-      throw error;
-    }
-  });
-}
+export const defineLegacyNats = (kube: KubeClient): Promise<void> =>
+  defineLegacyKind(kube, LEGACY_NATS, 'NatsCluster', 'nats');
 
 /** As the operator writes it: JSON, in which it takes the quotes off one variable. */
 export function configText(config: object): string {
@@ -134,25 +108,17 @@ export class LegacyNats {
         ],
       },
     });
-    const status = { phase: 'Running', podIP: ip, podIPs: [{ ip }] };
-    const target = { namespace, name, subresource: 'status' };
-    await this.#kube.patch(PODS, target, { type: 'merge', body: { status } });
+    await runsAt(this.#kube, { namespace, name }, ip);
   }
 
   async takeOver(name: string, spec: object = {}): Promise<void> {
     const legacy = { apiVersion: LEGACY_TYPE, kind: 'NatsCluster', name: this.#name };
     const into = { name: `${this.#name}-2`, spec };
-    await this.#kube.create(TAKEOVERS, {
-      apiVersion: 'ballast.dev/v1alpha1',
-      kind: 'Takeover',
-      metadata: { namespace: this.#namespace, name },
-      spec: { legacy, mode: 'Route', into },
-    });
+    const metadata = { namespace: this.#namespace, name };
+    await createTakeover(this.#kube, metadata, { legacy, mode: 'Route', into });
   }
 
-  async statusOf(takeover: string): Promise<TakeoverStatus> {
-    const target = { namespace: this.#namespace, name: takeover };
-    const object = await this.#kube.get(TAKEOVERS, target);
-    return object?.['status'] ?? {};
+  statusOf(takeover: string): Promise<TakeoverStatus> {
+    return takeoverStatus(this.#kube, { namespace: this.#namespace, name: takeover });
   }
 }

@@ -1,34 +1,14 @@
 // The NatsCluster of the NATS operator as it was read, and the names of what the operator made for
 // it. Its definition has no schema, so that anything may stand in any field. Pure.
-import { isRecord } from '../../../shared/kube/json.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
+import { legacyOf, type LegacyObject } from '../legacy.ts';
 
-export interface LegacyNats {
-  readonly name: string;
-  readonly namespace: string;
-  readonly uid: string;
-  readonly isEnding: boolean;
-  readonly spec: Readonly<Record<string, unknown>>;
-  readonly size: number | undefined;
-}
+export type LegacyNats = LegacyObject;
 
 /** More than a NatsCluster of ours may have. */
 const SIZE_MAX = 100;
 
-export function legacyNatsOf(object: KubeObject): LegacyNats {
-  const { name, namespace = '', uid, deletionTimestamp } = object.metadata;
-  const spec = isRecord(object['spec']) ? object['spec'] : {};
-  const { size } = spec;
-  const isSize = Number.isInteger(size) && Number(size) > 0 && Number(size) <= SIZE_MAX;
-  return {
-    name,
-    namespace,
-    uid,
-    isEnding: deletionTimestamp !== undefined,
-    spec,
-    size: isSize ? Number(size) : undefined,
-  };
-}
+export const legacyNatsOf = (object: KubeObject): LegacyNats => legacyOf(object, SIZE_MAX);
 
 /** On pods, Services and Secrets: the name of the object. */
 export const NATS_LABEL = 'nats_cluster';

@@ -3,7 +3,14 @@
 import { headlessName } from '../../../shared/api/etcd-names.ts';
 import type { PlannedObject, PlannedStep, TakeoverPlan } from '../../../shared/api/takeover.ts';
 import { joined } from '../../../shared/stateful/decision.ts';
-import { make, operatorsIn, stranger } from '../planned-objects.ts';
+import {
+  adoptedService,
+  goneService,
+  keptDefinition,
+  make,
+  operatorsIn,
+  stranger,
+} from '../planned-objects.ts';
 import { stopOperators } from '../planned-steps.ts';
 import { usersSecretOf } from './carry-over.ts';
 import { clientServiceOf, configSecretOf, type LegacyNats, routeServiceOf } from './legacy.ts';
@@ -31,7 +38,7 @@ function objectsOf(state: NatsState, legacy: LegacyNats): readonly PlannedObject
     ...operatorsIn(state),
     ...deleted(state, legacy),
     ...state.strangers.map((name) => stranger(name)),
-    DEFINITION,
+    keptDefinition('natsclusters.nats.io'),
   ];
 }
 
@@ -55,20 +62,8 @@ function made(state: NatsState, { name: from }: LegacyNats): readonly PlannedObj
 }
 
 function services({ takeover, client, routes }: NatsState, legacy: LegacyNats) {
-  const adopted: PlannedObject = {
-    action: 'Adopt',
-    kind: 'Service',
-    name: clientServiceOf(legacy),
-    why:
-      `Clients know it: it leads to the pods of NatsCluster ${takeover.spec.into.name}, ` +
-      'keeps its address, and no longer goes with the legacy object.',
-  };
-  const gone: PlannedObject = {
-    action: 'Delete',
-    kind: 'Service',
-    name: routeServiceOf(legacy),
-    why: 'Only the old servers have names in it; it goes with the legacy object.',
-  };
+  const adopted = adoptedService(clientServiceOf(legacy), `NatsCluster ${takeover.spec.into.name}`);
+  const gone = goneService(routeServiceOf(legacy), 'servers');
   return [...(client === undefined ? [] : [adopted]), ...(routes === undefined ? [] : [gone])];
 }
 
@@ -96,13 +91,6 @@ function deleted({ pods, config }: NatsState, legacy: LegacyNats): readonly Plan
     ...(config.is === 'missing' ? [] : [secret]),
   ];
 }
-
-const DEFINITION: PlannedObject = {
-  action: 'Keep',
-  kind: 'CustomResourceDefinition',
-  name: 'natsclusters.nats.io',
-  why: 'Other namespaces may have objects of it; delete it when none is left.',
-};
 
 function stepsOf(state: NatsState, legacy: LegacyNats): readonly PlannedStep[] {
   const { name } = state.takeover.spec.into;

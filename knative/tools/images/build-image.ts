@@ -86,6 +86,7 @@ async function withBundles<Told>(
   const workDir = await mkdtemp(join(tmpdir(), 'ballast-bundle-'));
   try {
     const node = { ...(await nodeContents()), system: await systemPackages() };
+    const info = await buildInfo();
     const bundles: Bundled[] = [];
     for (const name of names) {
       const { purpose, dir, sources, commandSources } = await buildFunction(
@@ -93,7 +94,6 @@ async function withBundles<Told>(
         join(workDir, name),
       );
       const image = `${repository}/${name}:${tag}`;
-      const info = await buildInfo();
       const spec = await functionSpec({ name, image, purpose, ...info, bundleDir: dir });
       const all = hasCommand(name) ? [...sources, ...commandSources] : sources;
       bundles.push({ name, spec, contents: { npm: await npmPackagesOf(all), node } });

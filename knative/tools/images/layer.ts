@@ -1,10 +1,9 @@
 // The files of an image as a layer: sorted by path, each directory above them named, so that no two
 // layers of the same files differ, whatever order and whatever machine they come from.
-import { createReadStream } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import type { ImageFile } from './spec.ts';
-import { type TarContent, type TarEntry, tarOf } from './tar.ts';
+import { fileContent, type TarContent, type TarEntry, tarOf } from './tar.ts';
 
 const DIRECTORY_MODE = 0o755;
 const FILE_MODE = 0o644;
@@ -36,15 +35,7 @@ async function contentOf(
 ): Promise<{ content: TarContent; usualMode: number }> {
   if ('link' in from) return { content: { kind: 'link', target: from.link }, usualMode: LINK_MODE };
   if ('directory' in from) return { content: { kind: 'directory' }, usualMode: DIRECTORY_MODE };
-  if ('text' in from) {
-    const bytes = Buffer.from(from.text);
-    const content = { kind: 'file', sizeBytes: bytes.length, read: () => [bytes] } as const;
-    return { content, usualMode: FILE_MODE };
-  }
-  const { host } = from;
-  const { size } = await stat(host);
-  const content = { kind: 'file', sizeBytes: size, read: () => createReadStream(host) } as const;
-  return { content, usualMode: FILE_MODE };
+  return { content: await fileContent(from), usualMode: FILE_MODE };
 }
 
 function addParents(entries: Map<string, TarEntry>, path: string): void {
@@ -60,7 +51,7 @@ interface HostFile extends ImageFile {
   readonly from: { readonly host: string };
 }
 
-/** All that lies in a directory of this machine; of its modes stays who may run a file. */
+/** All that lies in a directory of this machine, by path; of its modes stays who may run a file. */
 export async function filesBelow(host: string, path: string): Promise<HostFile[]> {
   const files: HostFile[] = [];
   for (const entry of await readdir(host, { withFileTypes: true })) {
@@ -76,7 +67,7 @@ export async function filesBelow(host: string, path: string): Promise<HostFile[]
         from: { host: from },
       });
   }
-  return files;
+  return files.toSorted((a, b) => (a.path < b.path ? -1 : 1));
 }
 
 async function statOf(path: string): Promise<{ mode: number; isDirectory: boolean }> {

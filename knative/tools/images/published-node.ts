@@ -1,10 +1,9 @@
 // The Node that ships: which file it is, and that its bytes are those that were published. npm
 // holds its package against the lock file when it installs it; what lies there later, nobody does.
-import { createHash } from 'node:crypto';
-import { createReadStream, realpathSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import manifest from '../../../package.json' with { type: 'json' };
+import { hashOfFile } from './hashed.ts';
 
 /** Where npm links the package of this platform. */
 export const NODE_BINARY = realpathSync(
@@ -23,9 +22,7 @@ export async function assertPublished(
   path = NODE_BINARY,
   published = PUBLISHED[process.arch],
 ): Promise<string> {
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(path, { highWaterMark: 1 << 20 }), hash);
-  const found = hash.digest('hex');
+  const found = await hashOfFile(path);
   if (found === published) return found;
   throw new Error(
     `${path} has the SHA-256 ${found}, and Node ${NODE_VERSION} as published has ` +

@@ -1,6 +1,8 @@
 // A ustar archive that depends on nothing but paths, modes and content: no owner but root, no time,
 // no extension. By hand, since it is a header of 512 bytes, and an async generator gives
 // back-pressure for nothing where a package's streams have to be waited for.
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
 
 /** Entries of the archive, in the given order. */
 export interface TarEntry {
@@ -13,7 +15,11 @@ export interface TarEntry {
 type File = { readonly kind: 'file'; readonly sizeBytes: number };
 type Other = { readonly kind: 'link'; readonly target: string } | { readonly kind: 'directory' };
 
-export type TarContent = (File & { readonly read: () => Chunks }) | Other;
+type FileContent = File & { readonly read: () => Chunks };
+export type TarContent = FileContent | Other;
+
+/** A file that is there, or one of this text. */
+export type FileSource = { readonly host: string } | { readonly text: string };
 
 interface Header extends Omit<TarEntry, 'content'> {
   readonly content: File | Other;
@@ -52,6 +58,15 @@ async function* contentOf(
   }
   const padding = paddingOf(sizeBytes);
   if (padding > 0) yield Buffer.alloc(padding);
+}
+
+export async function fileContent(from: FileSource): Promise<FileContent> {
+  if ('text' in from) {
+    const bytes = Buffer.from(from.text);
+    return { kind: 'file', sizeBytes: bytes.length, read: () => [bytes] };
+  }
+  const { size } = await stat(from.host);
+  return { kind: 'file', sizeBytes: size, read: () => createReadStream(from.host) };
 }
 
 /** Bytes up to the next block. */

@@ -33,9 +33,7 @@ export async function writeManifests(
 
 async function manifestsIn(repository: string): ReturnType<typeof filesBelow> {
   const found = await filesBelow(join(repository, 'knative'), 'knative');
-  return found
-    .filter(({ path }) => !LEFT_OUT.test(path))
-    .toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  return found.filter(({ path }) => !LEFT_OUT.test(path));
 }
 
 /** As text, since comments say what is there to be changed. */

@@ -1,10 +1,7 @@
 // Makes a release: each of its files, their bills of materials, their hashes and a signature. Two
 // of the same commit are the same, but for the signature.
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { build } from 'esbuild';
 import { stringify } from 'yaml';
 import manifest from '../../../package.json' with { type: 'json' };
@@ -15,6 +12,7 @@ import { emitPlugin } from '../build/plugin/build.ts';
 import { PROGRAM } from '../build/plugin/bundle.ts';
 import { emitReader } from '../build/reader/build.ts';
 import { buildImages, nodeContents, writeBill } from '../images/build-image.ts';
+import { hashOfFile } from '../images/hashed.ts';
 import { type Image, PLATFORM } from '../images/image.ts';
 import { npmPackagesOf } from '../images/installed.ts';
 import { filesBelow } from '../images/layer.ts';
@@ -81,10 +79,7 @@ async function releaseReader(dir: string, work: string): Promise<void> {
   await mkdir(work);
   await emitReader(work);
   const files = await filesBelow(work, 'package');
-  const sha256 = await writeArchive(
-    files.toSorted((a, b) => (a.path < b.path ? -1 : 1)),
-    join(dir, `${READER}-${version}.tgz`),
-  );
+  const sha256 = await writeArchive(files, join(dir, `${READER}-${version}.tgz`));
   const { metafile } = await build({
     entryPoints: [LIBRARY],
     absWorkingDir: root,
@@ -103,9 +98,7 @@ async function releaseReader(dir: string, work: string): Promise<void> {
 async function sumsOf(dir: string): Promise<Buffer> {
   const lines: string[] = [];
   for (const name of (await readdir(dir)).toSorted()) {
-    const hash = createHash('sha256');
-    await pipeline(createReadStream(join(dir, name)), hash);
-    lines.push(`${hash.digest('hex')}  ${name}\n`);
+    lines.push(`${await hashOfFile(join(dir, name))}  ${name}\n`);
   }
   return Buffer.from(lines.join(''));
 }

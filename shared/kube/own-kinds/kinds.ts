@@ -21,3 +21,6 @@ export const KINDS: ReadonlyMap<string, readonly Part[]> = new Map([
   ['StorageMigration', STORAGE_MIGRATION],
   ['Takeover', TAKEOVER],
 ]);
+
+/** As paths and definitions have it. */
+export const pluralOf = (kind: string): string => `${kind.toLowerCase()}s`;

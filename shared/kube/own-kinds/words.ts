@@ -5,11 +5,11 @@ import { isRecord } from '../json.ts';
 import { describeObject } from '../paths.ts';
 import type { AboutResource, KubeRequest } from '../request.ts';
 import { convertObject, wordsIn } from './convert.ts';
-import { KINDS } from './kinds.ts';
+import { KINDS, pluralOf } from './kinds.ts';
 import type { Fields, Part } from './part.ts';
 import { apiVersionOf, LATER, versionIn, WRITTEN } from './versions.ts';
 
-const PARTS = new Map([...KINDS].map(([kind, parts]) => [`${kind.toLowerCase()}s`, parts]));
+const PARTS = new Map([...KINDS].map(([kind, parts]) => [pluralOf(kind), parts]));
 const partsOf = ({ ref }: AboutResource): readonly Part[] => PARTS.get(ref.resource) ?? [];
 const pathOf = (apiVersion: string): string => `/apis/${apiVersion}/`;
 

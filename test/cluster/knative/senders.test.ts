@@ -166,7 +166,6 @@ test('the page takes a token of a caller that is named, and shows the cluster', 
   expect(await page.text('#link')).toBe('');
   await shows('#verdict', /wrong/);
   // Live: what comes now is there without another question of the person.
-  await page.run("location.hash = 'where'");
   await page.press('/');
   await page.type(`ns:${NAMESPACE}`);
   await world.rig.apply({

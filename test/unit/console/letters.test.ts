@@ -1,6 +1,7 @@
 // Events about what was not delivered, as console tells them.
 import { expect, test } from 'vitest';
-import { aboutLetters } from '../../../functions/console/letters.ts';
+import { decide } from '../../../functions/console/decide.ts';
+import type { LettersObservation } from '../../../functions/console/observe.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
 
 const NOW = Date.parse('2026-11-27T12:00:00Z');
@@ -15,7 +16,9 @@ const event = (more: object): KubeObject =>
     ...more,
   }) as unknown as KubeObject;
 
-const told = (...events: readonly KubeObject[]) => aboutLetters({ events }, NOW);
+const decided = (letters: LettersObservation) =>
+  decide({ nowMs: NOW, kinds: [], letters, replica: { phase: 'current', version: 1 } });
+const told = (...events: readonly KubeObject[]) => decided({ events });
 
 test('a letter is told once, with what was said of it, and since when', () => {
   expect(told(event({ eventTime: ago(60) }))).toMatchObject([
@@ -46,7 +49,7 @@ test('a quarter of an hour after the last one it is a note, and no part of the v
 });
 
 test('Events that cannot be read are no good news', () => {
-  expect(aboutLetters({ events: [], failure: 'It is forbidden.' }, NOW)).toMatchObject([
+  expect(decided({ events: [], failure: 'It is forbidden.' })).toMatchObject([
     { severity: 'unknown', reason: 'NotRead', says: 'It is forbidden.' },
   ]);
 });

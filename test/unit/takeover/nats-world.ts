@@ -1,11 +1,11 @@
 // NatsCluster shop/old as the NATS operator left it, with three servers, in the world of takeovers,
 // and Takeover shop/over of it. A test says what differs.
-import { LEGACY_NATS, TAKEOVERS } from '../../../shared/api/takeover.ts';
+import { LEGACY_NATS } from '../../../shared/api/takeover.ts';
 import type { Monitored } from '../../../shared/nats/monitor.ts';
 import { PODS, SECRETS, SERVICES } from '../../../shared/stateful/parts.ts';
 import { configText } from '../../builders/legacy-nats.ts';
 import { KubeModel } from '../stateful/kube-model.ts';
-import { DEPLOYMENTS, namespace, world } from './world.ts';
+import { DEPLOYMENTS, namespace, putTakeover, world } from './world.ts';
 
 const LEGACY_TYPE = 'nats.io/v1alpha2';
 const labels = { app: 'nats', nats_cluster: 'old' };
@@ -35,16 +35,8 @@ export function beginNats({ legacy = {}, config = {}, into = {} }: Differs = {})
   putNatsService('old');
   putNatsService('old-mgmt');
   putConfig(configText({ authorization: USERS, ...config }));
-  world.kube.put(TAKEOVERS, {
-    apiVersion: 'ballast.dev/v1alpha1',
-    kind: 'Takeover',
-    metadata: { namespace, name: 'over' },
-    spec: {
-      legacy: { apiVersion: LEGACY_TYPE, kind: 'NatsCluster', name: 'old' },
-      mode: 'Route',
-      into: { name: 'new', spec: into },
-    },
-  });
+  const taken = { apiVersion: LEGACY_TYPE, kind: 'NatsCluster', name: 'old' };
+  putTakeover({ legacy: taken, mode: 'Route', into: { name: 'new', spec: into } });
 }
 
 const owned = (isOwned: boolean): object => (isOwned ? { ownerReferences: [world.owner] } : {});

@@ -1,19 +1,18 @@
-// The archive in which kubectl ballast is published: the program, what kubectl asks to complete it,
-// and the licences. The same files make the same archive.
+// Archives in which files are published, such as kubectl ballast. The same files in the same order
+// make the same archive.
 import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { throughHash } from '../../images/hashed.ts';
 import { EXECUTABLE_MODE } from './bundle.ts';
-import { type TarEntry, tarOf } from '../../images/tar.ts';
+import { type FileSource, fileContent, type TarEntry, tarOf } from '../../images/tar.ts';
 
 export interface ArchivedFile {
   readonly path: string;
   readonly isExecutable?: boolean;
-  readonly from: { readonly host: string } | { readonly text: string };
+  readonly from: FileSource;
 }
 
 /** Resolves with the SHA-256 of the archive. */
@@ -30,11 +29,5 @@ export async function writeArchive(
 
 async function entryOf({ path, isExecutable = false, from }: ArchivedFile): Promise<TarEntry> {
   const mode = isExecutable ? EXECUTABLE_MODE : 0o644;
-  if ('text' in from) {
-    const bytes = Buffer.from(from.text);
-    return { path, mode, content: { kind: 'file', sizeBytes: bytes.length, read: () => [bytes] } };
-  }
-  const { size } = await stat(from.host);
-  const read = (): AsyncIterable<Buffer> => createReadStream(from.host);
-  return { path, mode, content: { kind: 'file', sizeBytes: size, read } };
+  return { path, mode, content: await fileContent(from) };
 }

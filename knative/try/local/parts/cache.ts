@@ -2,11 +2,10 @@
 // holding the binaries and a manifest with their versions and hashes. The manifest is written last;
 // a directory without one does not count.
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { readFile, readdir, rename, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
+import { hashOfFile } from '../../../tools/images/hashed.ts';
 import { groupEntries } from './catalog.ts';
 import type { PartName, PartGroup, PartEntry } from './part-entry.ts';
 import type { PartsSettings } from './settings.ts';
@@ -82,7 +81,7 @@ export async function sealCache(
     const { size } = await stat(path);
     binaries[name] = {
       version,
-      sha256: await hashOf(path),
+      sha256: await hashOfFile(path),
       sizeBytes: size,
       mtimeMs: now * 1000,
     };
@@ -127,7 +126,7 @@ async function faultOf(
     return `has ${stats.size} bytes instead of ${expected.sizeBytes}`;
   }
   if (check === 'quick' && stats.mtimeMs === expected.mtimeMs) return undefined;
-  return (await hashOf(path)) === expected.sha256 ? undefined : 'does not match its hash';
+  return (await hashOfFile(path)) === expected.sha256 ? undefined : 'does not match its hash';
 }
 
 function parseManifest(text: string): Manifest | undefined {
@@ -147,10 +146,4 @@ function isManifest(value: unknown): value is Manifest {
     (binary: unknown) =>
       typeof binary === 'object' && binary !== null && 'sha256' in binary && 'sizeBytes' in binary,
   );
-}
-
-export async function hashOf(path: string): Promise<string> {
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(path, { highWaterMark: 1 << 20 }), hash);
-  return hash.digest('hex');
 }

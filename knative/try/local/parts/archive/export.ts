@@ -8,7 +8,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createZstdCompress } from 'node:zlib';
 import { throughHash } from '../../../../tools/images/hashed.ts';
-import { type TarEntry, tarOf } from '../../../../tools/images/tar.ts';
+import { fileContent, type TarEntry, tarOf } from '../../../../tools/images/tar.ts';
 import { cachedGroupDir, manifestIn } from '../cache.ts';
 import { buildOrder, groupEntries } from '../catalog.ts';
 import type { PartGroup, PartName } from '../part-entry.ts';
@@ -38,7 +38,7 @@ export async function exportParts(
   const archived = await Promise.all(groups.map((group) => archivedGroup(group, ours)));
   const text = JSON.stringify({ platform: ours.platform, groups: archived }, undefined, 2);
   const entries = [
-    textEntry(text),
+    { path: CONTENTS, mode: CONTENTS_MODE, content: await fileContent({ text }) },
     ...archived.flatMap(({ key, binaries }) =>
       binaries.map(({ name, sizeBytes }) => binaryEntry(ours.cacheDir, key, name, sizeBytes)),
     ),
@@ -66,12 +66,6 @@ async function archivedGroup(group: PartGroup, settings: PartsSettings): Promise
     return { name, sha256, sizeBytes };
   });
   return { group, key: basename(dir), go: manifest.go, binaries };
-}
-
-function textEntry(text: string): TarEntry {
-  const bytes = Buffer.from(text);
-  const content = { kind: 'file', sizeBytes: bytes.length, read: () => [bytes] } as const;
-  return { path: CONTENTS, mode: CONTENTS_MODE, content };
 }
 
 function binaryEntry(cacheDir: string, key: string, name: string, sizeBytes: number): TarEntry {

@@ -8,10 +8,10 @@ import { mkdir, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createZstdDecompress } from 'node:zlib';
-import { throughHash } from '../../../../tools/images/hashed.ts';
+import { hashOfFile, throughHash } from '../../../../tools/images/hashed.ts';
 import { BLOCK_BYTES, END, headerOf, paddingOf } from '../../../../tools/images/tar.ts';
 import { buildingDir, lockName } from '../build.ts';
-import { cachedGroupDir, checkCache, hashOf, sealCache } from '../cache.ts';
+import { cachedGroupDir, checkCache, sealCache } from '../cache.ts';
 import { groupEntries } from '../catalog.ts';
 import { withLock } from '../lock.ts';
 import type { PartName } from '../part-entry.ts';
@@ -43,7 +43,7 @@ export async function importParts(
   { settings, ...lock }: ImportOptions,
 ): Promise<readonly PartName[]> {
   // Before anything of it is unpacked, which could be made to fill a disk.
-  assertHash(path, await hashOf(path), sha256);
+  assertHash(path, await hashOfFile(path), sha256);
   return withLock(lockName(settings), lock, () => taken(path, sha256, settings));
 }
 

@@ -1,0 +1,63 @@
+// Kinds of operators that are gone, and all that is alike for each of them: definitions without a
+// schema, as clusters have them that went through 1.22, addresses of bare pods, Takeovers.
+import { TAKEOVERS, type TakeoverStatus } from '../../shared/api/takeover.ts';
+import type { KubeClient } from '../../shared/kube/client.ts';
+import { CRDS } from '../../shared/kube/crds.ts';
+import { isKubeError } from '../../shared/kube/errors.ts';
+import type { ObjectName, ResourceRef } from '../../shared/kube/objects.ts';
+import { PODS } from '../../shared/stateful/parts.ts';
+import { until } from './versioned-kind.ts';
+
+/** The definition that the operator made in code, as the API server keeps it by now. */
+export async function defineLegacyKind(
+  kube: KubeClient,
+  ref: ResourceRef,
+  kind: string,
+  shortName: string,
+): Promise<void> {
+  const names = {
+    kind,
+    listKind: `${kind}List`,
+    plural: ref.resource,
+    singular: kind.toLowerCase(),
+    shortNames: [shortName],
+  };
+  const openAPIV3Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+  const version = { name: ref.version, served: true, storage: true, schema: { openAPIV3Schema } };
+  await kube.create(CRDS, {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${ref.resource}.${ref.group}` },
+    spec: { group: ref.group, scope: 'Namespaced', names, versions: [version] },
+  });
+  await until('the legacy kind to be served', async () => {
+    try {
+      return (await kube.list(ref)).items.length === 0;
+    } catch (error) {
+      if (isKubeError(error, 'KUBE_NOT_FOUND')) return false;
+      throw error;
+    }
+  });
+}
+
+export async function runsAt(kube: KubeClient, pod: ObjectName, ip: string): Promise<void> {
+  const status = { phase: 'Running', podIP: ip, podIPs: [{ ip }] };
+  const target = { ...pod, subresource: 'status' } as const;
+  await kube.patch(PODS, target, { type: 'merge', body: { status } });
+}
+
+export async function createTakeover(
+  kube: KubeClient,
+  metadata: { readonly namespace: string; readonly name: string },
+  spec: object,
+): Promise<void> {
+  const apiVersion = 'ballast.dev/v1alpha1';
+  await kube.create(TAKEOVERS, { apiVersion, kind: 'Takeover', metadata, spec });
+}
+
+export async function takeoverStatus(
+  kube: KubeClient,
+  target: ObjectName,
+): Promise<TakeoverStatus> {
+  return (await kube.get(TAKEOVERS, target))?.['status'] ?? {};
+}
