@@ -45,10 +45,17 @@ export const lanes: readonly Lane[] = [
   },
   {
     rung: 'integration',
+    name: 'conversion',
+    include: ['test/integration/conversion/*.test.ts'],
+    parts: ['etcd', 'kube-apiserver'],
+    hasManifests: true,
+    isAudited: false,
+  },
+  {
+    rung: 'integration',
     name: 'migration',
     include: [
       'test/integration/api/*.test.ts',
-      'test/integration/conversion/*.test.ts',
       'test/integration/migration/{changes,clean,conversion,crd,killed,kinds}.test.ts',
       'test/integration/migration/{late,lifecycle,refused,spec,webhook}.test.ts',
       'test/integration/{etcd-cluster,etcd-peer,nats-cluster}/crd.test.ts',

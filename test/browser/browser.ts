@@ -70,6 +70,7 @@ export class Browser {
       const attached = await this.#call('Target.attachToTarget', { targetId, flatten: true });
       this.#session = String(attached['sessionId']);
       for (const domain of ['Page', 'Runtime', 'Log']) await this.#call(`${domain}.enable`);
+      await this.#call('Performance.enable', { timeDomain: 'threadTicks' });
     }
     this.complaints.length = 0;
     const { errorText } = await this.#call('Page.navigate', { url });
@@ -93,6 +94,18 @@ export class Browser {
     return String(await this.run(`document.querySelector(${quoted})?.innerText ?? ''`));
   }
 
+  /**
+   * Processor time that the page's thread has spent on scripts, styles and layout. Unlike frames
+   * in a second it says the same on a busy machine.
+   */
+  async cpuMs(): Promise<number> {
+    const { metrics } = await this.#call('Performance.getMetrics');
+    const all = metrics as readonly { readonly name: string; readonly value: number }[];
+    const seconds = all.find(({ name }) => name === 'TaskDuration')?.value;
+    if (seconds === undefined) throw new Error('Chromium does not tell what its tasks took.');
+    return seconds * 1_000;
+  }
+
   /** As a person presses it; a text is typed where the cursor is. */
   async press(key: string): Promise<void> {
     const text = key.length === 1 ? { text: key } : {};
@@ -112,11 +125,14 @@ export class Browser {
     return Buffer.from(String(data), 'base64');
   }
 
+  /** It ends by itself: where it is killed, processes of its own write into the profile again. */
   async close(): Promise<void> {
-    this.#socket.close();
     const ended = new Promise((resolve) => this.#child.once('exit', resolve));
-    this.#child.kill('SIGKILL');
+    this.#session = undefined;
+    // It may be gone before it answers.
+    void this.#call('Browser.close');
     if (this.#child.exitCode === null && this.#child.signalCode === null) await ended;
+    this.#socket.close();
     await rm(this.#profile, { recursive: true, force: true, maxRetries: 5 });
   }
 

@@ -65,8 +65,10 @@ const KEEPS_COMPILED = {
 const FOR_GO_PROGRAMS = { GOGC: '400' };
 
 const cores = availableParallelism();
-/** Tests on real parts wait for servers and sweeps: one more keeps all cores busy. */
-export const machineSlots = cores + 1;
+/** Tests on real parts wait for servers and sweeps: more at once keep all cores busy. */
+export const machineSlots = cores + 1.5;
+/** Files of a lane come one after another, and use a third of a core while they wait. */
+const LANE_SLOTS = 0.5;
 
 const minuteMs = 60_000;
 /** Checks that take seconds; the bound leaves room for a machine ten times as slow. */
@@ -101,7 +103,7 @@ const tests = (
   name: RungName,
   title: string,
   needs: readonly RungName[],
-  { project = name, slots = 1, workers = slots, ...more }: TestsOf = {},
+  { project = name, slots = 1, workers = Math.ceil(slots), ...more }: TestsOf = {},
 ): Rung => ({
   name,
   title,
@@ -138,6 +140,7 @@ const ofNodes = {
 const lane = ({ rung, name, parts }: Lane): Rung =>
   tests(`${rung}:${name}`, `files that share one ${parts.join(', ')}`, ['bundles', 'parts'], {
     project: name,
+    slots: LANE_SLOTS,
     ...ofPlane,
   });
 
