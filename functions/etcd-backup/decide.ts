@@ -3,9 +3,10 @@
 // Pure.
 import { jobNameOf } from '../../shared/jobs/job-name.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
+import { isEnding } from '../../shared/kube/objects.ts';
 import { firstOf, NOTHING, type Planner, waitFor } from '../../shared/stateful/decision.ts';
 import type { Decision, Step } from './decision.ts';
-import { isEnding, isOver, locationOf } from './object.ts';
+import { isOver, locationOf } from './object.ts';
 import { lastFailureOf, outcomeOf, storedBy } from './outcome.ts';
 import type { State } from './state.ts';
 
@@ -14,7 +15,7 @@ const PLANNERS: readonly Planner<State, Step>[] = [leave, end, refuseTaken, awai
 export const decide = (state: State): Decision => firstOf(PLANNERS, state);
 
 function leave({ backup }: State): Decision | undefined {
-  return isOver(backup) || isEnding(backup) ? NOTHING : undefined;
+  return isOver(backup) || isEnding(backup.object) ? NOTHING : undefined;
 }
 
 function end(state: State): Decision | undefined {

@@ -7,32 +7,12 @@ import {
   type EtcdBackupStatus,
 } from '../../shared/api/etcd-backup.ts';
 import { apiVersionOf, type KubeObject } from '../../shared/kube/objects.ts';
+import { type OwnObject, ownObjectOf } from '../../shared/kube/own-object.ts';
 import type { Owner } from '../../shared/stateful/parts.ts';
 
-export interface EtcdBackup {
-  /** As it was read. */
-  readonly object: KubeObject;
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-  readonly generation: number;
-  readonly spec: EtcdBackupSpec;
-  readonly status: EtcdBackupStatus;
-}
+export type EtcdBackup = OwnObject<EtcdBackupSpec, EtcdBackupStatus>;
 
-export function etcdBackupOf(object: KubeObject): EtcdBackup {
-  // The API server holds both to their schema.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  const { spec, status = {} } = object as unknown as {
-    spec: EtcdBackupSpec;
-    status?: EtcdBackupStatus;
-  };
-  const { name, namespace = '', uid, generation = 0 } = object.metadata;
-  return { object, namespace, name, uid, generation, spec, status };
-}
-
-export const isEnding = ({ object }: Pick<EtcdBackup, 'object'>): boolean =>
-  object.metadata.deletionTimestamp !== undefined;
+export const etcdBackupOf: (object: KubeObject) => EtcdBackup = ownObjectOf;
 
 /** Then nothing is done any more, whatever becomes of its Job. */
 export const isOver = ({ status: { phase } }: Pick<EtcdBackup, 'status'>): boolean =>

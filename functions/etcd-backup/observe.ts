@@ -2,16 +2,21 @@
 // EtcdCluster that it is of. Secrets are never read: the kubelet says when one lacks. Nothing is
 // read for a backup that is over. Writes nothing.
 import type { SecretKey } from '../../shared/api/etcd-backup.ts';
-import { ETCD_CLUSTERS, type EtcdClusterSpec } from '../../shared/api/etcd-cluster.ts';
+import {
+  ETCD_CLUSTERS,
+  type EtcdClusterSpec,
+  type EtcdClusterStatus,
+} from '../../shared/api/etcd-cluster.ts';
 import { CLIENT_PORT } from '../../shared/api/etcd-names.ts';
 import { readJob } from '../../shared/jobs/observe.ts';
 import { jobNameOf } from '../../shared/jobs/job-name.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
-import type { KubeObject } from '../../shared/kube/objects.ts';
+import { isEnding, type KubeObject } from '../../shared/kube/objects.ts';
+import { ownObjectOf } from '../../shared/kube/own-object.ts';
 import type { Observation } from '../../shared/stateful/keeping.ts';
 import type { Deps } from './deps.ts';
-import { type EtcdBackup, isEnding, isOver } from './object.ts';
+import { type EtcdBackup, isOver } from './object.ts';
 import type { Source, State } from './state.ts';
 
 export async function observe(
@@ -21,7 +26,7 @@ export async function observe(
 ): Promise<Observation<State>> {
   const nowMs = clock.nowMs();
   const none = { backup, nowMs, source: undefined, job: undefined, pods: [] };
-  if (isOver(backup) || isEnding(backup)) return { state: none, isRemembered: false };
+  if (isOver(backup) || isEnding(backup.object)) return { state: none, isRemembered: false };
   const { job, pods } = await readJob({ kube, nowMs, signal }, backup, jobNameOf(backup));
   if (job === undefined) {
     // One that was noted is not made again, whatever became of it.
@@ -53,13 +58,8 @@ async function readSource(
 }
 
 /** A member gives its snapshot without a quorum, too, so that is not asked for. */
-function sourceOf({ metadata: { name, namespace = '' }, ...rest }: KubeObject): Source | Reason {
-  // The API server holds both to their schema.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  const { spec, status = {} } = rest as unknown as {
-    readonly spec: EtcdClusterSpec;
-    readonly status?: { readonly clusterId?: string };
-  };
+function sourceOf(object: KubeObject): Source | Reason {
+  const { namespace, name, spec, status } = ownObjectOf<EtcdClusterSpec, EtcdClusterStatus>(object);
   if (spec.replicas === 0 || status.clusterId === undefined) {
     const why = spec.replicas === 0 ? 'hibernates' : 'has no member yet';
     const message = `EtcdCluster ${namespace}/${name} ${why}. It goes on when one runs.`;

@@ -12,27 +12,11 @@ import {
   peerNameOf,
 } from '../../shared/api/etcd-names.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
+import { type OwnObject, ownObjectOf } from '../../shared/kube/own-object.ts';
 
-export interface Cluster {
-  readonly object: KubeObject;
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-  readonly generation: number;
-  readonly spec: EtcdClusterSpec;
-  readonly status: EtcdClusterStatus;
-}
+export type Cluster = OwnObject<EtcdClusterSpec, EtcdClusterStatus>;
 
-export function clusterOf(object: KubeObject): Cluster {
-  // The API server holds objects to the schema, and fills in the defaults.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  const { spec, status = {} } = object as unknown as {
-    spec: EtcdClusterSpec;
-    status?: EtcdClusterStatus;
-  };
-  const { name, namespace = '', uid, generation = 0 } = object.metadata;
-  return { object, namespace, name, uid, generation, spec, status };
-}
+export const clusterOf: (object: KubeObject) => Cluster = ownObjectOf;
 
 type Named = Pick<Cluster, 'name' | 'namespace'>;
 

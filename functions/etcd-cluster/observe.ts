@@ -12,7 +12,8 @@ import {
 } from '../../shared/api/etcd-peer.ts';
 import { hashOf } from '../../shared/hash.ts';
 import { selectorText } from '../../shared/kube/label-selector.ts';
-import type { KubeObject } from '../../shared/kube/objects.ts';
+import { isEnding, type KubeObject } from '../../shared/kube/objects.ts';
+import { ownObjectOf } from '../../shared/kube/own-object.ts';
 import { readClaims } from '../../shared/stateful/claims.ts';
 import type { Observation } from '../../shared/stateful/keeping.ts';
 import { findLost } from '../../shared/stateful/lost.ts';
@@ -156,21 +157,15 @@ async function readPeers(
 }
 
 function peerIn(object: KubeObject, cluster: Cluster): Peer {
-  // The API server holds peers to their schema.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  const { spec, status = {} } = object as unknown as {
-    readonly spec: EtcdPeerSpec;
-    readonly status?: EtcdPeerStatus;
-  };
-  const { name, uid, resourceVersion, generation = 0, deletionTimestamp } = object.metadata;
+  const { name, uid, generation, spec, status } = ownObjectOf<EtcdPeerSpec, EtcdPeerStatus>(object);
   return {
     name,
     uid,
-    resourceVersion,
+    resourceVersion: object.metadata.resourceVersion,
     generation,
     spec,
     status,
-    isEnding: deletionTimestamp !== undefined,
+    isEnding: isEnding(object),
     isOurs: isOurs(object, cluster),
   };
 }

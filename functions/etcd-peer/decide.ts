@@ -3,9 +3,10 @@
 // has none, no claim is deleted, and a peer goes after its pod. Pure.
 import { claimName, podName } from '../../shared/api/etcd-names.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
+import { isEnding } from '../../shared/kube/objects.ts';
 import { firstOf, NOTHING, type Planner, waitFor } from '../../shared/stateful/decision.ts';
 import type { Decision, Step } from './decision.ts';
-import { hasClaim, isEnding, isHeld, type Peer } from './peer.ts';
+import { hasClaim, isHeld, type Peer } from './peer.ts';
 import { isLost, type State } from './state.ts';
 
 const PLANNERS: readonly Planner<State, Step>[] = [
@@ -25,7 +26,7 @@ export const decide = (state: State): Decision => firstOf(PLANNERS, state);
 
 /** The StatefulSet, then the pod, then the peer: etcd-cluster deletes a claim after all of them. */
 function end({ peer, statefulSet, pod }: State): Decision | undefined {
-  if (!isEnding(peer)) return undefined;
+  if (!isEnding(peer.object)) return undefined;
   if (!isHeld(peer)) return NOTHING;
   if (statefulSet?.isOurs === true && !statefulSet.isEnding) {
     return {

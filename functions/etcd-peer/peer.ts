@@ -7,32 +7,12 @@ import {
   type EtcdPeerStatus,
 } from '../../shared/api/etcd-peer.ts';
 import { apiVersionOf, type KubeObject } from '../../shared/kube/objects.ts';
+import { type OwnObject, ownObjectOf } from '../../shared/kube/own-object.ts';
 import type { Owner } from '../../shared/stateful/parts.ts';
 
-export interface Peer {
-  /** As it was read. */
-  readonly object: KubeObject;
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-  readonly generation: number;
-  readonly spec: EtcdPeerSpec;
-  readonly status: EtcdPeerStatus;
-}
+export type Peer = OwnObject<EtcdPeerSpec, EtcdPeerStatus>;
 
-export function peerOf(object: KubeObject): Peer {
-  // The API server holds both to their schema.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  const { spec, status = {} } = object as unknown as {
-    spec: EtcdPeerSpec;
-    status?: EtcdPeerStatus;
-  };
-  const { name, namespace = '', uid, generation = 0 } = object.metadata;
-  return { object, namespace, name, uid, generation, spec, status };
-}
-
-export const isEnding = ({ object }: Pick<Peer, 'object'>): boolean =>
-  object.metadata.deletionTimestamp !== undefined;
+export const peerOf: (object: KubeObject) => Peer = ownObjectOf;
 
 export const isHeld = ({ object }: Pick<Peer, 'object'>): boolean =>
   (object.metadata.finalizers ?? []).includes(ETCD_PEER_FINALIZER);

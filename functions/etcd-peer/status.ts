@@ -2,10 +2,10 @@
 // status, so a peer at rest is not written at all.
 import type { EtcdPeerStatus } from '../../shared/api/etcd-peer.ts';
 import type { ConditionInput } from '../../shared/kube/conditions.ts';
+import { isEnding } from '../../shared/kube/objects.ts';
 import { condition, NOT_DEGRADED } from '../../shared/stateful/conditions.ts';
 import type { StatusUpdate } from '../../shared/stateful/write-status.ts';
 import type { Decision } from './decision.ts';
-import { isEnding } from './peer.ts';
 import { isLost, type Records, type State } from './state.ts';
 
 export function statusUpdateOf(
@@ -32,7 +32,7 @@ export function statusUpdateOf(
 
 function phaseOf(state: State): NonNullable<EtcdPeerStatus['phase']> {
   const { peer, pod } = state;
-  if (isEnding(peer)) return 'Ending';
+  if (isEnding(peer.object)) return 'Ending';
   if (isLost(state)) return 'DataLost';
   if (!peer.spec.running && pod === undefined) return 'Hibernating';
   return pod?.isOurs === true && pod.isReady ? 'Running' : 'Pending';

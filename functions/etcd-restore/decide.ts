@@ -5,8 +5,9 @@ import type { Reason } from '../../shared/kube/conditions.ts';
 import { firstOf, NOTHING, type Planner, waitFor } from '../../shared/stateful/decision.ts';
 import type { FoundJob } from '../../shared/jobs/job.ts';
 import { jobNameOf } from '../../shared/jobs/job-name.ts';
+import { isEnding } from '../../shared/kube/objects.ts';
 import type { Decision, Step } from './decision.ts';
-import { clusterIdOf, clusterNameOf, isEnding, isOver, seedClaimOf } from './object.ts';
+import { clusterIdOf, clusterNameOf, isOver, seedClaimOf } from './object.ts';
 import { failureOf, isDone, restoredBy } from './outcome.ts';
 import { type FoundClaim, isHandedOver, type Records, recordsOf, type State } from './state.ts';
 
@@ -32,7 +33,7 @@ const PLANNERS: readonly Planner<State, Step>[] = [
 export const decide = (state: State): Decision => firstOf(PLANNERS, state);
 
 function leave({ restore }: State): Decision | undefined {
-  return isOver(restore) || isEnding(restore) ? NOTHING : undefined;
+  return isOver(restore) || isEnding(restore.object) ? NOTHING : undefined;
 }
 
 const remember = (state: State, added: Records, next: string): Decision => ({

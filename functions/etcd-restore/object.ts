@@ -10,32 +10,12 @@ import {
 } from '../../shared/api/etcd-restore.ts';
 import { bornClusterId } from '../../shared/etcd/cluster-id.ts';
 import { apiVersionOf, type KubeObject } from '../../shared/kube/objects.ts';
+import { type OwnObject, ownObjectOf } from '../../shared/kube/own-object.ts';
 import type { Owner } from '../../shared/stateful/parts.ts';
 
-export interface EtcdRestore {
-  /** As it was read. */
-  readonly object: KubeObject;
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-  readonly generation: number;
-  readonly spec: EtcdRestoreSpec;
-  readonly status: EtcdRestoreStatus;
-}
+export type EtcdRestore = OwnObject<EtcdRestoreSpec, EtcdRestoreStatus>;
 
-export function etcdRestoreOf(object: KubeObject): EtcdRestore {
-  // The API server holds both to their schema.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  const { spec, status = {} } = object as unknown as {
-    spec: EtcdRestoreSpec;
-    status?: EtcdRestoreStatus;
-  };
-  const { name, namespace = '', uid, generation = 0 } = object.metadata;
-  return { object, namespace, name, uid, generation, spec, status };
-}
-
-export const isEnding = ({ object }: Pick<EtcdRestore, 'object'>): boolean =>
-  object.metadata.deletionTimestamp !== undefined;
+export const etcdRestoreOf: (object: KubeObject) => EtcdRestore = ownObjectOf;
 
 /** Then nothing is done any more, whatever becomes of what it made. */
 export const isOver = ({ status: { phase } }: Pick<EtcdRestore, 'status'>): boolean =>

@@ -8,11 +8,11 @@ import { jobNameOf } from '../../shared/jobs/job-name.ts';
 import { readJob } from '../../shared/jobs/observe.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
-import type { KubeObject } from '../../shared/kube/objects.ts';
+import { isEnding, type KubeObject } from '../../shared/kube/objects.ts';
 import type { Observation } from '../../shared/stateful/keeping.ts';
 import { CLAIMS, isOurs } from '../../shared/stateful/parts.ts';
 import type { Deps } from './deps.ts';
-import { clusterNameOf, type EtcdRestore, isEnding, isOver, seedClaimOf } from './object.ts';
+import { clusterNameOf, type EtcdRestore, isOver, seedClaimOf } from './object.ts';
 import { readSource } from './source.ts';
 import type { FoundClaim, FoundCluster, State } from './state.ts';
 import { findTaken } from './taken.ts';
@@ -35,7 +35,7 @@ export async function observe(
     pods: [],
     cluster: undefined,
   };
-  if (isOver(restore) || isEnding(restore)) return { state: none, isRemembered: false };
+  if (isOver(restore) || isEnding(restore.object)) return { state: none, isRemembered: false };
   const { namespace } = restore;
   const { dryRun } = restore.spec;
   const claimAt = { namespace, name: seedClaimOf(restore) };

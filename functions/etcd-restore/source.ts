@@ -1,8 +1,12 @@
 // Finds the backup that is to be restored: as its EtcdBackup says, or as the spec does. Reads
 // alone.
-import { ETCD_BACKUPS } from '../../shared/api/etcd-backup.ts';
-import type { EtcdBackupSpec, EtcdBackupStatus } from '../../shared/api/etcd-backup.ts';
+import {
+  ETCD_BACKUPS,
+  type EtcdBackupSpec,
+  type EtcdBackupStatus,
+} from '../../shared/api/etcd-backup.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
+import { ownObjectOf } from '../../shared/kube/own-object.ts';
 import type { EtcdRestore } from './object.ts';
 import { SOURCE_MOUNT } from './render/volume-paths.ts';
 import type { Backup, Lack } from './state.ts';
@@ -37,12 +41,7 @@ async function findBackup(
       'create another EtcdRestore.';
     return { reason: 'EtcdBackupMissing', message, isFinal: false };
   }
-  // The API server holds both to their schema.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  const { spec: of, status = {} } = found as unknown as {
-    readonly spec: EtcdBackupSpec;
-    readonly status?: EtcdBackupStatus;
-  };
+  const { spec: of, status } = ownObjectOf<EtcdBackupSpec, EtcdBackupStatus>(found);
   return ofBackup(`EtcdBackup ${namespace}/${name}`, of, status);
 }
 

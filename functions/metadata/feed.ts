@@ -14,6 +14,7 @@ import {
   streamName,
 } from '../../shared/feed/subjects.ts';
 import type { KubeObject, ResourceRef } from '../../shared/kube/objects.ts';
+import { ownObjectOf } from '../../shared/kube/own-object.ts';
 import type { StreamSettings } from '../../shared/nats/stream-config.ts';
 
 export interface ShownResource {
@@ -38,12 +39,7 @@ export interface Feed {
 }
 
 export function feedOf(object: KubeObject): Feed {
-  // The API server validates both against their schema and fills in the defaults.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  const { spec, status = {} } = object as unknown as {
-    spec: MetadataFeedSpec;
-    status?: MetadataFeedStatus;
-  };
+  const { spec, status } = ownObjectOf<MetadataFeedSpec, MetadataFeedStatus>(object);
   const name = spec.stream.name ?? object.metadata.name;
   return { object, spec, status, name, prefix: storedPrefix(name), resources: resourcesOf(spec) };
 }

@@ -1,28 +1,11 @@
 // A NatsCluster as it was read, in the terms of this function, and what its parts are called. Pure.
 import type { NatsClusterSpec, NatsClusterStatus } from '../../shared/api/nats-cluster.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
+import { type OwnObject, ownObjectOf } from '../../shared/kube/own-object.ts';
 
-export interface Cluster {
-  /** As it was read. */
-  readonly object: KubeObject;
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-  readonly generation: number;
-  readonly spec: NatsClusterSpec;
-  readonly status: NatsClusterStatus;
-}
+export type Cluster = OwnObject<NatsClusterSpec, NatsClusterStatus>;
 
-export function clusterOf(object: KubeObject): Cluster {
-  // The API server holds both to their schema, and fills in the defaults.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  const { spec, status = {} } = object as unknown as {
-    spec: NatsClusterSpec;
-    status?: NatsClusterStatus;
-  };
-  const { name, namespace = '', uid, generation = 0 } = object.metadata;
-  return { object, namespace, name, uid, generation, spec, status };
-}
+export const clusterOf: (object: KubeObject) => Cluster = ownObjectOf;
 
 type Named = Pick<Cluster, 'name' | 'namespace'>;
 

@@ -3,7 +3,7 @@
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { selectorText } from '../../shared/kube/label-selector.ts';
-import type { KubeObject } from '../../shared/kube/objects.ts';
+import { isEnding, type KubeObject } from '../../shared/kube/objects.ts';
 import {
   dataOf,
   firstEndMs,
@@ -17,7 +17,6 @@ import { policyRefusalOf } from '../../shared/stateful/missing-rights.ts';
 import {
   BUDGETS,
   foundPartOf,
-  isEnding,
   isOurs,
   SECRETS,
   STATEFUL_SETS,

@@ -5,27 +5,12 @@ import type {
   StorageMigrationStatus,
 } from '../../shared/api/storage-migration.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
+import { type OwnObject, ownObjectOf } from '../../shared/kube/own-object.ts';
 import { resourceName } from '../../shared/kube/paths.ts';
 
-export interface Migration {
-  /** As it was read. */
-  readonly object: KubeObject;
-  readonly name: string;
-  readonly generation: number;
-  readonly spec: StorageMigrationSpec;
-  readonly status: StorageMigrationStatus;
-}
+export type Migration = OwnObject<StorageMigrationSpec, StorageMigrationStatus>;
 
-export function migrationOf(object: KubeObject): Migration {
-  // The API server holds both to their schema, and fills in the defaults.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  const { spec, status = {} } = object as unknown as {
-    spec: StorageMigrationSpec;
-    status?: StorageMigrationStatus;
-  };
-  const { name, generation = 0 } = object.metadata;
-  return { object, name, generation, spec, status };
-}
+export const migrationOf: (object: KubeObject) => Migration = ownObjectOf;
 
 /** `widgets.demo.ballast.dev`, which is also the name of its CRD. */
 export const resourceOf = ({ spec }: Migration): string => resourceName(spec.resource);

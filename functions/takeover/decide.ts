@@ -2,20 +2,20 @@
 // or taken back. One that is over is left alone for good. Pure.
 import { hexOf } from '../../shared/etcd/admin/ids.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
+import { isEnding } from '../../shared/kube/objects.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
 import { joined, NOTHING, waitFor } from '../../shared/stateful/decision.ts';
 import { type AnyState, anyPlanOf, isOfNats } from './any-state.ts';
 import { answersOf } from './answers.ts';
 import { carryOut } from './carry-out.ts';
 import type { Decision } from './decision.ts';
-import { isEnding } from './object.ts';
 import { intoOf, isOver, isUndoing, recordsOf, type Records, selectorText } from './records.ts';
 import type { State } from './state.ts';
 import { takeBack } from './take-back.ts';
 
 export function decide(state: AnyState): Decision {
   const { takeover } = state;
-  if (isEnding(takeover) || isOver(takeover)) return NOTHING;
+  if (isEnding(takeover.object) || isOver(takeover)) return NOTHING;
   const records = recordsOf(takeover.status);
   // No plan of a NatsCluster has an id that could be confirmed.
   if (records === undefined || isOfNats(state)) return beforehand(state);

@@ -1,8 +1,9 @@
 // The memory of a plan that is carried out, and the names of what is made for it. Pure.
 import type { TakenStep, TakeoverStatus, TakeoverWork } from '../../shared/api/takeover.ts';
 import { hashOf } from '../../shared/hash.ts';
+import { isEnding } from '../../shared/kube/objects.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
-import { isEnding, type Takeover } from './object.ts';
+import type { Takeover } from './object.ts';
 
 export interface Records {
   readonly work: TakeoverWork;
@@ -18,7 +19,7 @@ export const isOver = ({ status }: Pick<Takeover, 'status'>): boolean =>
 
 /** A plan was confirmed, and is carried out or taken back. */
 export const isAtWork = (takeover: Takeover): boolean =>
-  takeover.status.work !== undefined && !isOver(takeover) && !isEnding(takeover);
+  takeover.status.work !== undefined && !isOver(takeover) && !isEnding(takeover.object);
 
 /** All that was made is being deleted. */
 export const isUndoing = ({ undoing, rollingBackAt }: TakeoverWork): boolean =>

@@ -8,12 +8,12 @@ import type {
 } from '../../shared/api/takeover.ts';
 import { hexOf } from '../../shared/etcd/admin/ids.ts';
 import type { ConditionInput } from '../../shared/kube/conditions.ts';
+import { isEnding } from '../../shared/kube/objects.ts';
 import { condition, NOT_DEGRADED, progressing } from '../../shared/stateful/conditions.ts';
 import type { StatusUpdate } from '../../shared/stateful/write-status.ts';
 import { type AnyState, anyPlanOf, isOfNats } from './any-state.ts';
 import type { Decision } from './decision.ts';
 import type { NatsState } from './nats/state.ts';
-import { isEnding } from './object.ts';
 import { isOver, type Records } from './records.ts';
 import type { FoundPod, State } from './state.ts';
 
@@ -52,7 +52,7 @@ export function statusUpdateOf(
 /** The one that was confirmed stays as it was confirmed. */
 function planTold(state: AnyState, { next, waitsFor }: Decision): TakeoverPlan | undefined {
   const { takeover } = state;
-  if (isEnding(takeover)) return undefined;
+  if (isEnding(takeover.object)) return undefined;
   const { plan, work } = takeover.status;
   if (work === undefined || plan === undefined) return anyPlanOf(state);
   const { next: _, waitsFor: __, ...rest } = plan;

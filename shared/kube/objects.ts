@@ -42,6 +42,10 @@ export interface KubeObject {
   readonly [field: string]: unknown;
 }
 
+/** Deleted, and somebody's finalizer holds it up. */
+export const isEnding = ({ metadata }: KubeObject): boolean =>
+  metadata.deletionTimestamp !== undefined;
+
 /** An object on its way to the API server, which fills in what is missing. */
 export interface Manifest {
   readonly apiVersion: string;

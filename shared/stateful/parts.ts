@@ -90,10 +90,6 @@ export const servicePort = (name: string, number: number) => ({
 export const isOurs = ({ metadata }: KubeObject, { uid }: Pick<Owner, 'uid'>): boolean =>
   (metadata.ownerReferences ?? []).some((owner) => owner.uid === uid);
 
-/** Deleted, and somebody's finalizer holds it up. */
-export const isEnding = ({ metadata }: KubeObject): boolean =>
-  metadata.deletionTimestamp !== undefined;
-
 export const nameTaken = ({ kind, metadata }: KubeObject): Reason => ({
   reason: 'NameTaken',
   message:

@@ -2,9 +2,9 @@
 // what is stored beyond the retention goes, one at a time. No removal begins while the promise is
 // broken or the schedule is suspended; one that was noted is ended. Pure.
 import type { Reason } from '../../../shared/kube/conditions.ts';
+import { isEnding } from '../../../shared/kube/objects.ts';
 import { timestamp } from '../../../shared/kube/timestamp.ts';
 import { firstOf, NOTHING, type Planner, waitFor } from '../../../shared/stateful/decision.ts';
-import { isEnding } from '../object.ts';
 import type { ScheduleDecision, ScheduleStep } from './decision.ts';
 import {
   backupNameOf,
@@ -43,7 +43,7 @@ const PLANNERS: readonly Planner<ScheduleState, ScheduleStep>[] = [
 export const decide = (state: ScheduleState): ScheduleDecision => firstOf(PLANNERS, state);
 
 function leave({ schedule }: ScheduleState): ScheduleDecision | undefined {
-  return isEnding(schedule) ? NOTHING : undefined;
+  return isEnding(schedule.object) ? NOTHING : undefined;
 }
 
 function refuse({ timetable }: ScheduleState): ScheduleDecision | undefined {
@@ -124,7 +124,7 @@ export function removable(state: Omit<ScheduleState, 'removals'>): readonly Stor
   const left = made.filter((one) => !one.isEnding);
   const begun = removingIn(left);
   const { retention, suspend } = schedule.spec;
-  if (suspend || isEnding(schedule)) return begun;
+  if (suspend || isEnding(schedule.object)) return begun;
   const isGood = isKept(state) && failedRehearsal(state) === undefined;
   const good = isGood ? surplus(storedIn(left), retention, nowMs) : [];
   const more = [...surplusUnfit(state, left), ...good];

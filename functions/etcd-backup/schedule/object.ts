@@ -7,32 +7,15 @@ import {
   type EtcdBackupScheduleStatus,
 } from '../../../shared/api/etcd-backup-schedule.ts';
 import type { Reason } from '../../../shared/kube/conditions.ts';
-import type { KubeObject } from '../../../shared/kube/objects.ts';
+import { isEnding, type KubeObject } from '../../../shared/kube/objects.ts';
+import { type OwnObject, ownObjectOf } from '../../../shared/kube/own-object.ts';
 import { timestamp } from '../../../shared/kube/timestamp.ts';
-import { type EtcdBackup, etcdBackupOf, isEnding, isOver } from '../object.ts';
+import { type EtcdBackup, etcdBackupOf, isOver } from '../object.ts';
 import type { Good } from './retention.ts';
 
-export interface Schedule {
-  /** As it was read. */
-  readonly object: KubeObject;
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-  readonly generation: number;
-  readonly spec: EtcdBackupScheduleSpec;
-  readonly status: EtcdBackupScheduleStatus;
-}
+export type Schedule = OwnObject<EtcdBackupScheduleSpec, EtcdBackupScheduleStatus>;
 
-export function scheduleOf(object: KubeObject): Schedule {
-  // The API server holds both to their schema.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  const { spec, status = {} } = object as unknown as {
-    spec: EtcdBackupScheduleSpec;
-    status?: EtcdBackupScheduleStatus;
-  };
-  const { name, namespace = '', uid, generation = 0 } = object.metadata;
-  return { object, namespace, name, uid, generation, spec, status };
-}
+export const scheduleOf: (object: KubeObject) => Schedule = ownObjectOf;
 
 /** Little is kept of each: there may be many. */
 export interface Made {
@@ -85,7 +68,7 @@ export function madeBy(
     uid: backup.uid,
     resourceVersion: object.metadata.resourceVersion,
     atMs: Date.parse(scheduled.at),
-    isEnding: isEnding(backup),
+    isEnding: isEnding(object),
     isOver: isOver(backup),
     isRemoving: removing.includes(backup.name),
     location,

@@ -10,6 +10,7 @@ import type {
 import { cut } from '../../../shared/cut.ts';
 import type { Reason } from '../../../shared/kube/conditions.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
+import { ownObjectOf } from '../../../shared/kube/own-object.ts';
 import { timestamp } from '../../../shared/kube/timestamp.ts';
 import type { Cluster } from '../cluster.ts';
 
@@ -47,12 +48,7 @@ export interface Newest {
 
 /** Undefined for one that takes backups of something else, or is about to end. */
 export function scheduleOf(cluster: Cluster, object: KubeObject): Schedule | undefined {
-  // The API server holds both to their schema.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  const { spec, status = {} } = object as unknown as {
-    spec: EtcdBackupScheduleSpec;
-    status?: EtcdBackupScheduleStatus;
-  };
+  const { spec, status } = ownObjectOf<EtcdBackupScheduleSpec, EtcdBackupScheduleStatus>(object);
   const { name, namespace, deletionTimestamp } = object.metadata;
   const isOther = namespace !== cluster.namespace || deletionTimestamp !== undefined;
   if (isOther || spec.template.source.etcdCluster?.name !== cluster.name) return undefined;

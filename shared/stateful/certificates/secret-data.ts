@@ -2,8 +2,8 @@
 import { randomBytes, X509Certificate } from 'node:crypto';
 import type { Reason } from '../../kube/conditions.ts';
 import { isRecord } from '../../kube/json.ts';
-import type { KubeObject, Manifest, ResourceRef } from '../../kube/objects.ts';
-import { isEnding, isOurs, nameTaken, owned, type Owner, SECRETS } from '../parts.ts';
+import { isEnding, type KubeObject, type Manifest, type ResourceRef } from '../../kube/objects.ts';
+import { isOurs, nameTaken, owned, type Owner, SECRETS } from '../parts.ts';
 import type { KubeReader } from '../read-once.ts';
 
 export interface SecretsDeps {
