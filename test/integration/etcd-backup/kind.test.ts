@@ -5,78 +5,35 @@ import { createHash, randomBytes } from 'node:crypto';
 import { open, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { etcdBackup } from '../../../functions/etcd-backup/index.ts';
-import { etcdBackupRights } from '../../../knative/tools/rights/etcd-backup.ts';
-import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
-import { ServiceAccounts } from '../../../knative/try/local/cluster/service-accounts.ts';
-import { addControllerManager } from '../../../knative/try/local/plane/kube-controller-manager.ts';
-import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 import { ETCD_BACKUPS } from '../../../shared/api/etcd-backup.ts';
-import { type RunningFunction, startFunction } from '../../../shared/function/start.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
-import { type Bucket, openBucket } from '../../../shared/s3/bucket.ts';
+import type { Bucket } from '../../../shared/s3/bucket.ts';
 import { readSealKey } from '../../../shared/sealed/key.ts';
-import { settingsFor } from '../../builders/posing-s3.ts';
-import { sendEvent } from '../../builders/send-event.ts';
-import { type Shipped, startShipped } from '../../builders/shipped.ts';
+import type { Shipped } from '../../builders/shipped.ts';
 import { until } from '../../builders/versioned-kind.ts';
 import { openedOf } from '../../unit/sealed/samples.ts';
 import { auditedWith } from './audited.ts';
-import { BackupObjects } from './backup-objects.ts';
-import { JobPods } from './job-pods.ts';
-import { bundleProgram } from './program.ts';
-import {
-  BUCKET,
-  KEYS,
-  passOn,
-  S3Relay,
-  factsBeside,
-  s3ObjectOf,
-  type S3Server,
-  startS3,
-} from './s3-server.ts';
+import type { BackupObjects } from './backup-objects.ts';
+import { BackupPlace, namespace } from './backup-place.ts';
+import type { JobPods } from './job-pods.ts';
+import { BUCKET, passOn, S3Relay, factsBeside, s3ObjectOf, type S3Server } from './s3-server.ts';
 
-const namespace = 'shop';
 const JOBS = { group: 'batch', version: 'v1', resource: 'jobs' } as const;
-const IMAGE = 'dev.local/ballast/etcd-backup:0.1.0';
 
+let place: BackupPlace;
 let shipped: Shipped;
 let s3: S3Server;
 let bucket: Bucket;
 let pods: JobPods;
-let accounts: ServiceAccounts;
-let one: RunningFunction;
 let backups: BackupObjects;
 
 beforeAll(async () => {
-  shipped = await startShipped();
-  const { plane, kube } = shipped;
-  backups = new BackupObjects(kube, namespace);
-  const controllers = ['job-controller', 'garbage-collector-controller'];
-  await addControllerManager(plane, { controllers });
-  s3 = await startS3(plane);
-  const given = { ...KEYS, sessionToken: undefined };
-  bucket = openBucket(BUCKET, settingsFor(s3.url, { caPath: s3.caPath, credentials: { given } }));
-  const program = await bundleProgram('etcd-backup', join(plane.dir, 'dist'));
-  const etcdutl = await resolvePart('etcdutl');
-  const programs = { '/app/etcd-backup.mjs': program, '/usr/local/bin/etcdutl': etcdutl };
-  pods = new JobPods(kube, join(plane.dir, 'pods'), { programs });
-  pods.start();
-  await backups.makeNamespace();
-  const data = { 'root.pem': await readFile(s3.caPath, 'utf8') };
-  await backups.make('configmaps', 'ConfigMap', 's3-ca', { data });
-  const rights = etcdBackupRights(namespace).map((object) => ({ file: 'npm run rights', object }));
-  await applyObjects(kube, rights);
-  accounts = new ServiceAccounts(kube, plane, (error) => pods.errors.push(error));
-  one = await start();
+  place = await BackupPlace.start();
+  ({ shipped, s3, bucket, pods, backups } = place);
 }, 120_000);
 
 afterAll(async () => {
-  await one?.stop();
-  accounts?.close();
-  await pods?.stop();
-  await bucket?.close();
-  await shipped?.stop();
+  await place?.stop();
 });
 
 afterEach(() => {
@@ -85,26 +42,6 @@ afterEach(() => {
   const [error] = pods.errors.splice(0);
   if (error !== undefined) throw error;
 });
-
-async function start(): Promise<RunningFunction> {
-  const account = { namespace: 'ballast-system', name: 'etcd-backup' };
-  const environment = {
-    PORT: '0',
-    LOG_LEVEL: 'silent',
-    DRAIN_MINIMUM_SECONDS: '0',
-    ETCD_BACKUP_IMAGE: IMAGE,
-    KUBECONFIG: await accounts.kubeconfigFor('function/etcd-backup', account),
-  };
-  return startFunction(etcdBackup, { environment, build: { version: '0.0.0', commit: '' } });
-}
-
-const makeKeys = (name: string): Promise<void> =>
-  backups.make('secrets', 'Secret', name, {
-    stringData: {
-      AWS_ACCESS_KEY_ID: KEYS.accessKeyId,
-      AWS_SECRET_ACCESS_KEY: KEYS.secretAccessKey,
-    },
-  });
 
 const s3Target = (changes: object = {}): object => ({ s3: { ...s3ObjectOf(s3), ...changes } });
 
@@ -119,9 +56,9 @@ const create = (name: string, target = s3Target(), more: object = {}): Promise<v
 async function untilSays(name: string, form: RegExp): Promise<void> {
   let said = '';
   await until(`${name} to say ${form.source}`, async () => {
-    const { status } = await sendEvent(one.port, 'dev.knative.sources.ping', {});
+    const isSwept = await place.sweep();
     said = await backups.conditionOf(name);
-    return status === 204 && form.test(said);
+    return isSwept && form.test(said);
   }).catch((cause: unknown) => {
     throw new Error(`it says ${said}; ${pods.errors.map(String).join('; ')}`, { cause });
   });
@@ -141,7 +78,7 @@ test('it waits for a Secret, is taken, and stays in the bucket when it is delete
   await create('now');
   await untilSays('now', /^False PodWaits: Pod now-\S+: secret "s3" not found\.$/);
   expect(await backups.statusOf('now')).toMatchObject({ phase: 'Running' });
-  await makeKeys('s3');
+  await place.makeKeys('s3');
   await untilSays('now', /^True Confirmed: \d+ keys at revision \d+; a member has the same hash/);
   const { backup, location, phase, job } = await backups.statusOf('now');
   const { uid = '' } = (await backups.read('now'))?.metadata ?? {};
@@ -179,10 +116,10 @@ test('its pod is evicted, and another one takes it, whichever function looks', a
   await until('its pod to be there', async () => (await podsOf('evicted')).length === 1);
   const [first] = await podsOf('evicted');
   if (first === undefined) throw new Error('there is no pod');
-  await one.stop();
+  await place.stopFunction();
   await pods.evict(first);
   await until('another pod to be there', async () => (await podsOf('evicted')).length === 2);
-  one = await start();
+  await place.startFunction();
   pods.isHeld = false;
   await untilSays('evicted', /^True Confirmed/);
   expect(await podsOf('evicted')).toHaveLength(2);
@@ -284,7 +221,7 @@ test('its Job is deleted by hand: it says so, and nothing is taken and left', as
   pods.isHeld = false;
   await until('its pod to go', async () => (await podsOf('gone')).length === 0);
   expect((await bucket.list('shop/gone/')).keys).toEqual([]);
-  await sendEvent(one.port, 'dev.knative.sources.ping', {});
+  await place.sweep();
   expect(await backups.jobOf('gone')).toBeNull();
   expect(await backups.statusOf('gone')).toMatchObject({ phase: 'Failed' });
 });

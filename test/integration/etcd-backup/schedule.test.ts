@@ -4,108 +4,46 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { etcdBackup } from '../../../functions/etcd-backup/index.ts';
-import { etcdBackupRights } from '../../../knative/tools/rights/etcd-backup.ts';
-import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
-import { ServiceAccounts } from '../../../knative/try/local/cluster/service-accounts.ts';
-import { addControllerManager } from '../../../knative/try/local/plane/kube-controller-manager.ts';
-import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 import { type Clock, systemClock } from '../../../shared/clock.ts';
 import { ETCD_BACKUPS, type EtcdBackupStatus } from '../../../shared/api/etcd-backup.ts';
 import {
   ETCD_BACKUP_SCHEDULES,
   type EtcdBackupScheduleStatus,
 } from '../../../shared/api/etcd-backup-schedule.ts';
-import { type RunningFunction, startFunction } from '../../../shared/function/start.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
-import { type Bucket, openBucket } from '../../../shared/s3/bucket.ts';
-import { settingsFor } from '../../builders/posing-s3.ts';
-import { sendEvent } from '../../builders/send-event.ts';
-import { type Shipped, startShipped } from '../../builders/shipped.ts';
+import type { Bucket } from '../../../shared/s3/bucket.ts';
+import type { Shipped } from '../../builders/shipped.ts';
 import { until } from '../../builders/versioned-kind.ts';
-import { JobPods } from './job-pods.ts';
-import { bundleProgram } from './program.ts';
-import { BUCKET, KEYS, type S3Server, startS3 } from './s3-server.ts';
+import { BackupPlace, namespace } from './backup-place.ts';
+import type { JobPods } from './job-pods.ts';
+import { BUCKET, type S3Server } from './s3-server.ts';
 
-const namespace = 'shop';
 const JOBS = { group: 'batch', version: 'v1', resource: 'jobs' } as const;
-const core = (resource: string) => ({ group: '', version: 'v1', resource }) as const;
 const MINUTE_MS = 60_000;
 
+let place: BackupPlace;
 let shipped: Shipped;
 let s3: S3Server;
 let bucket: Bucket;
 let pods: JobPods;
-let accounts: ServiceAccounts;
-let one: RunningFunction;
 /** Its clock stands still but for the minutes of a test: on a busy machine another run came due. */
 let nowMs = systemClock.nowMs();
 const clock: Clock = { ...systemClock, nowMs: () => nowMs };
 
 beforeAll(async () => {
-  shipped = await startShipped();
-  const { plane, kube } = shipped;
-  const controllers = ['job-controller', 'garbage-collector-controller'];
-  await addControllerManager(plane, { controllers });
-  s3 = await startS3(plane);
-  const given = { ...KEYS, sessionToken: undefined };
-  bucket = openBucket(BUCKET, settingsFor(s3.url, { caPath: s3.caPath, credentials: { given } }));
-  const program = await bundleProgram('etcd-backup', join(plane.dir, 'dist'));
-  const etcdutl = await resolvePart('etcdutl');
-  const programs = { '/app/etcd-backup.mjs': program, '/usr/local/bin/etcdutl': etcdutl };
-  pods = new JobPods(kube, join(plane.dir, 'pods'), { programs });
-  pods.start();
-  const at = { namespace };
-  await kube.create(core('namespaces'), {
-    apiVersion: 'v1',
-    kind: 'Namespace',
-    metadata: { name: namespace },
-  });
-  await kube.create(core('configmaps'), {
-    apiVersion: 'v1',
-    kind: 'ConfigMap',
-    metadata: { ...at, name: 's3-ca' },
-    data: { 'root.pem': await readFile(s3.caPath, 'utf8') },
-  });
-  await kube.create(core('secrets'), {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: { ...at, name: 's3' },
-    stringData: {
-      AWS_ACCESS_KEY_ID: KEYS.accessKeyId,
-      AWS_SECRET_ACCESS_KEY: KEYS.secretAccessKey,
-    },
-  });
-  const rights = etcdBackupRights(namespace).map((object) => ({ file: 'npm run rights', object }));
-  await applyObjects(kube, rights);
-  accounts = new ServiceAccounts(kube, plane, (error) => pods.errors.push(error));
-  one = await start();
+  place = await BackupPlace.start(clock);
+  ({ shipped, s3, bucket, pods } = place);
+  await place.makeKeys('s3');
 }, 120_000);
 
 afterAll(async () => {
-  await one?.stop();
-  accounts?.close();
-  await pods?.stop();
-  await bucket?.close();
-  await shipped?.stop();
+  await place?.stop();
 });
 
 afterEach(() => {
   const [error] = pods.errors.splice(0);
   if (error !== undefined) throw error;
 });
-
-async function start(): Promise<RunningFunction> {
-  const account = { namespace: 'ballast-system', name: 'etcd-backup' };
-  const environment = {
-    PORT: '0',
-    LOG_LEVEL: 'silent',
-    DRAIN_MINIMUM_SECONDS: '0',
-    ETCD_BACKUP_IMAGE: 'dev.local/ballast/etcd-backup:0.1.0',
-    KUBECONFIG: await accounts.kubeconfigFor('function/etcd-backup', account),
-  };
-  return startFunction(etcdBackup, { environment, build: { version: '0.0.0', commit: '' }, clock });
-}
 
 let name = '';
 let count = 0;
@@ -158,8 +96,7 @@ const backupStatusOf = (object: KubeObject | undefined): EtcdBackupStatus =>
 /** Swept as often as it takes. */
 async function untilSwept(awaited: string, isSo: () => Promise<boolean>): Promise<void> {
   await until(awaited, async () => {
-    const { status } = await sendEvent(one.port, 'dev.knative.sources.ping', {});
-    return status === 204 && (await isSo());
+    return (await place.sweep()) && (await isSo());
   }).catch(async (cause: unknown) => {
     const said = JSON.stringify(await statusOf());
     throw new Error(`it says ${said}; ${pods.errors.map(String).join('; ')}`, { cause });
@@ -264,7 +201,7 @@ test('deleting it leaves its backups, and what is stored', async () => {
     return (await shipped.kube.get(ETCD_BACKUP_SCHEDULES, { namespace, name })) === null;
   });
   nowMs += 10 * MINUTE_MS;
-  await sendEvent(one.port, 'dev.knative.sources.ping', {});
+  await place.sweep();
   expect(await isGone(first)).toBe(false);
   expect(await storedOf(first)).toHaveLength(2);
 });
