@@ -1,6 +1,9 @@
 // How commands read their arguments: what cannot be followed is a UsageError, which names it.
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 
+/** The exit code of a command that cannot do what it is asked: the same again ends the same way. */
+export const ASKED_WRONGLY = 2;
+
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
@@ -59,7 +62,7 @@ export async function answerCommand(
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     process.stderr.write(`${error.message}\n\n${usage}`);
-    process.exitCode = 2;
+    process.exitCode = ASKED_WRONGLY;
   }
 }
 

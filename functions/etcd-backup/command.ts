@@ -1,6 +1,6 @@
 // The backup as a command: one line of JSON says what came of it, small enough for the termination
 // message of a pod; a person who watches reads the rest on stderr.
-import { givenValue, UsageError } from '../../shared/arguments.ts';
+import { ASKED_WRONGLY, givenValue, UsageError } from '../../shared/arguments.ts';
 import { type ErrorCode, Failure } from '../../shared/errors.ts';
 import { printable } from '../../shared/function/printable.ts';
 import {
@@ -17,7 +17,6 @@ import { type CommandOptions, commandOptions, usageOf } from './options.ts';
 type Result = { readonly outcome: 'done'; readonly backup: string; readonly facts: Facts } | Failed;
 
 const FAILED = 1;
-const ASKED_WRONGLY = 2;
 /** Any other failure may be that of one member, or pass. */
 const IN_VAIN: readonly ErrorCode[] = [
   'BACKUP_OPTIONS_WRONG',

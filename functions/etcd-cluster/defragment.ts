@@ -7,7 +7,7 @@ import { timestamp } from '../../shared/kube/timestamp.ts';
 import { waitFor } from '../../shared/stateful/decision.ts';
 import type { Decision } from './decision.ts';
 import type { Member, MemberAnswer } from './etcd-state.ts';
-import { moveLeader } from './leave.ts';
+import { moveLeader } from './move-leader.ts';
 import { forget, remember } from './records.ts';
 import { awayReason, nameOf, restartBlockers, unhealthyReason, unknownReason } from './safety.ts';
 import {

@@ -13,9 +13,11 @@
 //   backups/           the schedules that have backups taken, and BackupReady by them
 //   state, etcd-state  the state as types, and questions about it
 //   decide             the one order in which planners are asked for the next step; decision
+//   once-per-state     answers that several planners ask for
 //   attempts           tells steps apart, to hold back those that change nothing
 //   steps              applies one step
-//   status, conditions what the status is; gauges: metrics of it, by shown
+//   status, conditions what the status is; measures: sizes and revisions in it; gauges: metrics of
+//                      it, by shown
 // planners, each for one kind of change:
 //   records            what a planner remembers in the status, and forgets
 //   safety             blockers: reasons why members must not be changed now
@@ -24,11 +26,11 @@
 //   birth              the first member, once; peers for claims that have data already
 //   starts             how members in memory start without data, and that they do so once
 //   hibernate          all members away and back
-//   join, leave        more members, and fewer; lost ones
+//   join, leave        more members, and fewer; move-leader: the leader hands over
+//   replace-lost       a member whose volume cannot come back, or that the others have forgotten
 //   auth/plan          users and roles, and whether etcd asks for logins; auth has all about them
 //   roll               another spec, one member at a time; outdated: who needs it
-//   upgrade            which image may follow which; image-for-new: that of a new peer; version:
-//                      their versions
+//   upgrade            which image may follow which; image-for-new: that of a new peer
 //   claim-marks        what claims tell of the data in them
 //   replace-corrupt    a member whose data differs; corruption: whether that is certain
 //   replace-refusing   a member that ends because of its data; refusal: the words for that

@@ -1,6 +1,6 @@
-// Fewer members, and members that are lost. The one that goes is recorded with its claim; then the
-// others forget it, then its peer goes with its pod, and its claim last: the recorded one and no
-// other. Pure.
+// How a member leaves, whatever for. The one that goes is recorded with its claim; then the others
+// forget it, then its peer goes with its pod, and its claim last: the recorded one and no other.
+// Pure.
 import type { LeavingMember } from '../../shared/api/etcd-cluster.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
@@ -8,6 +8,7 @@ import { waitFor } from '../../shared/stateful/decision.ts';
 import { CORRUPT, corruptAlarms, corruptionBlockers, corruptMember } from './corruption.ts';
 import type { Decision } from './decision.ts';
 import type { Member } from './etcd-state.ts';
+import { moveLeader } from './move-leader.ts';
 import { mustReplace } from './outdated.ts';
 import { forget, remember } from './records.ts';
 import { REFUSES } from './refusal.ts';
@@ -15,15 +16,12 @@ import { blockersOf, LOST, removalBlockers, unhealthyReason, unknownReason } fro
 import { isInMemory } from './starts.ts';
 import { labelLost } from './strays.ts';
 import {
-  answerOf,
   byOrdinal,
   claimOf,
-  isVanished,
   leaderOf,
   memberOf,
   membersOf,
   type Peer,
-  peerNameOf,
   peerOf,
   podOf,
   type State,
@@ -99,59 +97,13 @@ function urgency(state: State, name: string): number {
   return memberOf(state, name)?.id === leaderOf(state)?.id ? 1 : 2;
 }
 
-/** A member whose data is lost is removed while the others are whole; another one joins later. */
-export function replaceLost(state: State): Decision | undefined {
-  if (unknownReason(state) !== undefined) return undefined;
-  const peer = state.peers.find(({ name }) => isLost(state, name));
-  if (peer === undefined) return replaceVanished(state);
-  const member = memberOf(state, peer.name);
-  const next = `Replace ${peer.name}`;
-  const reasons = removalBlockers(state, member?.id);
-  if (reasons.length > 0) return waitFor(next, reasons);
-  if (member === undefined) {
-    const kept = keepAside(state, peer.name);
-    if (kept !== undefined) return kept;
-  }
-  const reason =
-    state.lost.get(peer.name) ?? 'The others have removed it, so its data is of no use to them.';
-  const leaving = leavingRecord(state, peer, {
-    ...(member === undefined ? {} : { memberId: member.id }),
-    reason,
-  });
-  return remember(state, { leaving }, next);
-}
-
-/** A voter of which neither peer, pod nor claim is left: nobody brings it back. */
-function replaceVanished(state: State): Decision | undefined {
-  const member = votersOf(state).find((one) => {
-    const name = peerNameOf(state, one) ?? '';
-    return name !== '' && isVanished(state, name);
-  });
-  if (member === undefined) return undefined;
-  const peer = peerNameOf(state, member) ?? '';
-  const next = `Replace ${peer}`;
-  const reasons = removalBlockers(state, member.id);
-  if (reasons.length > 0) return waitFor(next, reasons);
-  const reason = 'Neither its EtcdPeer nor its claim is there any more.';
-  const since = timestamp(state.nowMs);
-  const leaving = { peer, peerUid: '', memberId: member.id, reason, since };
-  return remember(state, { leaving }, next);
-}
-
 /** Takes the mark off a claim whose member is gone: it stays, and nobody goes on with it. */
-function keepAside(state: State, name: string): Decision | undefined {
+export function keepAside(state: State, name: string): Decision | undefined {
   const claim = claimOf(state, name);
   const { clusterId } = state.cluster.status;
   if (claim?.clusterId === undefined || claim.clusterId !== clusterId) return undefined;
   const next = `Keep claim ${claim.name} of a removed member aside`;
   return { step: { type: 'mark-claim', claim, clusterId: `${KEPT}${clusterId}` }, next };
-}
-
-/** Its volume cannot come back, or the others no longer count it. */
-function isLost(state: State, name: string): boolean {
-  const member = memberOf(state, name);
-  if (member === undefined) return true;
-  return state.lost.has(name) && answerOf(state, member) === undefined;
 }
 
 /** Finishes what the status records. */
@@ -242,26 +194,3 @@ function leavingBlockers(state: State, { reason }: LeavingMember, { id, isLearne
 /** Nothing has been done yet, and the spec has room for it again. */
 const isWantedAgain = (state: State, { reason }: LeavingMember): boolean =>
   reason === SCALE_DOWN && membersOf(state).length <= state.cluster.spec.replicas;
-
-/** A leader hands over first, to the healthy voter with the longest log. */
-export function moveLeader(state: State, name: string, next: string): Decision | undefined {
-  const leader = leaderOf(state);
-  if (leader === undefined || memberOf(state, name)?.id !== leader.id) return undefined;
-  const [to] = state.peers
-    .flatMap((peer) => {
-      const member = memberOf(state, peer.name);
-      const answer = member === undefined ? undefined : answerOf(state, member);
-      const canLead = member !== undefined && !member.isLearner && member.id !== leader.id;
-      return canLead && answer !== undefined ? [{ peer, member, index: answer.raftIndex }] : [];
-    })
-    .toSorted((a, b) => b.index - a.index);
-  // A single member has nobody to hand over to.
-  if (to === undefined) return undefined;
-  const step = {
-    type: 'move-leader',
-    from: name,
-    to: to.peer.name,
-    memberId: to.member.id,
-  } as const;
-  return { step, next: `${next}: let ${to.peer.name} lead` };
-}

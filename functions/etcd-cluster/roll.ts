@@ -7,7 +7,7 @@ import { timestamp } from '../../shared/kube/timestamp.ts';
 import { joined, waitFor } from '../../shared/stateful/decision.ts';
 import type { Pod } from '../../shared/stateful/pods.ts';
 import type { Decision } from './decision.ts';
-import { moveLeader } from './leave.ts';
+import { moveLeader } from './move-leader.ts';
 import { isOutdated, isPodCurrent, isRendered } from './outdated.ts';
 import { isAsWanted, wantedSpec } from './peer-spec.ts';
 import { forget, remember } from './records.ts';

@@ -1,10 +1,10 @@
 // The first and the last part of a Job that restores a stored backup, as a command: one line of
 // JSON says what came of it, small enough for the termination message of its container.
-import { UsageError } from '../arguments.ts';
+import { ASKED_WRONGLY, UsageError } from '../arguments.ts';
 import { type BackupFacts, FACTS_KIND } from '../api/etcd-backup.ts';
 import { errorTable } from '../errors.ts';
 import { printable } from '../function/printable.ts';
-import { ASKED_WRONGLY, REFUSED } from '../jobs/etcdutl.ts';
+import { REFUSED } from '../jobs/etcdutl.ts';
 import { failedBy, type Failed, keepLine, lineOf, type Terminal } from '../jobs/program.ts';
 import type { CheckOptions } from './check.ts';
 

@@ -12,8 +12,7 @@ export const CHECK = 'check';
 const ETCDUTL = 'restore';
 export const CONFIRM = 'confirm';
 
-/** Exit codes of these two, behind which another attempt is in vain. */
-export const ASKED_WRONGLY = 2;
+/** Another exit code of these two behind which another attempt is in vain. */
 export const REFUSED = 3;
 
 const PROGRAM = '/usr/local/bin/etcdutl';

@@ -1,6 +1,6 @@
 // The removal of a backup as a command: one line of JSON says what came of it, small enough for the
 // termination message of a pod.
-import { UsageError } from '../../../shared/arguments.ts';
+import { ASKED_WRONGLY, UsageError } from '../../../shared/arguments.ts';
 import { printable } from '../../../shared/function/printable.ts';
 import { openBucket } from '../../../shared/s3/bucket.ts';
 import {
@@ -17,7 +17,6 @@ import { remove } from './remove.ts';
 import { S3Store } from './s3-store.ts';
 
 const FAILED = 1;
-const ASKED_WRONGLY = 2;
 
 export async function runRemoval(
   args: readonly string[],

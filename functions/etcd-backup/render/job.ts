@@ -2,6 +2,7 @@
 // that it needs and no token of the API server. The parts of a rehearsal follow in the same pod.
 // Pure.
 import type { BackupTls } from '../../../shared/api/etcd-backup.ts';
+import { ASKED_WRONGLY } from '../../../shared/arguments.ts';
 import { keyMounted } from '../../../shared/jobs/encryption.ts';
 import { jobNameOf } from '../../../shared/jobs/job-name.ts';
 import {
@@ -30,7 +31,6 @@ import { rehearsalOf } from './rehearsal.ts';
 import { rehearsingOf } from './rehearsing.ts';
 
 export const CONTAINER = 'backup';
-const ASKED_WRONGLY = 2;
 
 /** `secret` is for attempts of this Job to know each other by, and nobody in the storage else. */
 export function jobManifest(

@@ -2,14 +2,9 @@
 // back from its target, etcdutl restores it, and our program reads what came of that. None of them
 // is told how the etcd is reached that the backup is of. Pure.
 import type { BackupTarget } from '../../../shared/api/etcd-backup.ts';
+import { ASKED_WRONGLY } from '../../../shared/arguments.ts';
 import { keyMounted } from '../../../shared/jobs/encryption.ts';
-import {
-  ASKED_WRONGLY,
-  CHECK,
-  CONFIRM,
-  etcdutlContainer,
-  REFUSED,
-} from '../../../shared/jobs/etcdutl.ts';
+import { CHECK, CONFIRM, etcdutlContainer, REFUSED } from '../../../shared/jobs/etcdutl.ts';
 import {
   type Mounted,
   mountedForReading,

@@ -2,14 +2,9 @@
 // it, etcdutl of the etcd that is to run on it restores it there, and our program reads what came
 // of that. Pure.
 import type { EtcdClusterSpec } from '../../../shared/api/etcd-cluster.ts';
+import { ASKED_WRONGLY } from '../../../shared/arguments.ts';
 import { keyMounted } from '../../../shared/jobs/encryption.ts';
-import {
-  ASKED_WRONGLY,
-  CHECK,
-  CONFIRM,
-  etcdutlContainer,
-  REFUSED,
-} from '../../../shared/jobs/etcdutl.ts';
+import { CHECK, CONFIRM, etcdutlContainer, REFUSED } from '../../../shared/jobs/etcdutl.ts';
 import { jobNameOf } from '../../../shared/jobs/job-name.ts';
 import {
   jobManifestOf,

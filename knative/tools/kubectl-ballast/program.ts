@@ -1,11 +1,10 @@
 // `kubectl ballast`: one program of all commands that people run against a cluster, for those who
-// have no clone. It finds the subcommand, and leaves the rest to it.
-import { answerCommand } from '../../../shared/arguments.ts';
+// have no clone. It finds the subcommand, and leaves the rest to it, its exit code among that.
+import { ASKED_WRONGLY, answerCommand } from '../../../shared/arguments.ts';
 import type { BuildInfo } from '../../../shared/function/runtime.ts';
 import { subcommands } from './subcommands.ts';
 
 const CALLED_AS = 'kubectl ballast';
-const ASKED_WRONGLY = 2;
 const USAGE = `\
 usage: ${CALLED_AS} COMMAND [OPTION...]
        ${CALLED_AS} --help  lists all commands

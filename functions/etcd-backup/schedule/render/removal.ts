@@ -2,6 +2,7 @@
 // place with the same Secrets, and is told by what it knows the backup. Pure.
 import { ETCD_BACKUP_SCHEDULE_LABEL } from '../../../../shared/api/etcd-backup-schedule.ts';
 import type { BackupTarget } from '../../../../shared/api/etcd-backup.ts';
+import { ASKED_WRONGLY } from '../../../../shared/arguments.ts';
 import {
   jobManifestOf,
   type Mounted,
@@ -17,7 +18,6 @@ import { PROGRAM } from '../../render/program.ts';
 import type { GoodBackup } from '../object.ts';
 
 const CONTAINER = 'backup';
-const ASKED_WRONGLY = 2;
 
 /** Names have 63 characters at most, and a uid has 36. */
 const NAME_LENGTH_MAX = 23;
