@@ -98,7 +98,8 @@ function isDone({ status }: Migration, { crd, version }: Target): boolean {
 
 /**
  * When a version is no longer served, managedFields that name it may be stale, and it may be the
- * next version that somebody removes. So cleaning begins again.
+ * next version that somebody removes. So cleaning begins again; after an edit of the CRD, too: one
+ * that is not served may have been for a while, between two looks.
  */
 function afterUnserving(migration: Migration, found: Target): Step {
   const { crd } = found;
@@ -106,8 +107,11 @@ function afterUnserving(migration: Migration, found: Target): Step {
   const served = servedBy(crd);
   // A migration of an earlier release kept none.
   const known = migration.status.target?.servedVersions ?? crd.versions.map(({ name }) => name);
-  if (known.some((version) => !served.includes(version)))
+  const isEdited = migration.status.target?.crdGeneration !== crd.generation;
+  const wasServed = isEdited && crd.versions.length > served.length;
+  if (wasServed || known.some((version) => !served.includes(version))) {
     return writeStatusStep(begun(migration, found));
+  }
   const isMore = served.some((version) => !known.includes(version));
   return isMore ? writeStatusStep(servesMore(migration, served)) : NOTHING;
 }

@@ -5,6 +5,7 @@ import { MODE_OPTIONS } from '../../../shared/api/migration-rights.ts';
 import type { Mode } from '../../../shared/api/storage-migration.ts';
 import { readArguments, UsageError } from '../../../shared/arguments.ts';
 import { printable } from '../../../shared/function/printable.ts';
+import { type Version, WRITTEN } from '../../../shared/kube/own-kinds/versions.ts';
 import { askWhetherServed } from './kind.ts';
 import { type MigrationRequest, migrationFor, rightsFor } from './manifests.ts';
 
@@ -64,17 +65,18 @@ export async function answer(args: readonly string[], usage = USAGE): Promise<st
     verifiesEtcd: values['verify-etcd'] === true,
     namespace: values.namespace ?? 'ballast-system',
   };
-  if (values.offline !== true) await refuseUnknown(name, request);
+  const own = values.offline === true ? WRITTEN : await ownVersion(name, request);
   const manifests =
     values.rights === true
       ? rightsFor(request, { doStay: true })
-      : [...rightsFor(request), migrationFor(request)];
+      : [...rightsFor(request), migrationFor(request, own)];
   return manifests.map((manifest) => stringify(manifest)).join('---\n');
 }
 
-async function refuseUnknown(name: string, { group, resource }: MigrationRequest): Promise<void> {
+/** The version of ours in which it is printed; a kind that is not there is refused. */
+async function ownVersion(name: string, { group, resource }: MigrationRequest): Promise<Version> {
   const served = await askWhetherServed(group, resource);
-  if (served.is === 'served') return;
+  if (served.is === 'served') return served.own;
   if (served.is === 'unknown') {
     throw new UsageError(
       `the API server knows no ${name}: "kubectl api-resources" lists what there is, as plural ` +
@@ -83,6 +85,7 @@ async function refuseUnknown(name: string, { group, resource }: MigrationRequest
   }
   const note = `Whether there is a ${name} could not be asked, and it is printed all the same.`;
   process.stderr.write(`${note} ${printable(served.why)}\n`);
+  return WRITTEN;
 }
 
 function modeOf(option: string = MODE_OPTIONS.Ballast): Mode {

@@ -1,11 +1,13 @@
 // Whether the API server at hand serves a kind: rights on a kind that is not there are granted
-// without a word, and stay.
+// without a word, and stay. And in which version it takes a StorageMigration.
 import { Failure } from '../../../shared/errors.ts';
 import { openKube } from '../../../shared/kube/client.ts';
+import { GROUP, type Version, VERSIONS, WRITTEN } from '../../../shared/kube/own-kinds/versions.ts';
 import { servedResource, servedVersions } from '../../../shared/kube/storage-version.ts';
 
 export type Served =
-  | { readonly is: 'served' }
+  /** `own` is the version of ours that it serves; the first one where it serves both or none. */
+  | { readonly is: 'served'; readonly own: Version }
   | { readonly is: 'unknown' }
   /** Nobody could be asked. */
   | { readonly is: 'unasked'; readonly why: string };
@@ -19,7 +21,9 @@ export async function askWhetherServed(group: string, resource: string): Promise
   try {
     for (const version of await servedVersions(kube, group, options)) {
       const found = await servedResource(kube, { group, version, resource }, options);
-      if (found !== undefined) return { is: 'served' };
+      if (found === undefined) continue;
+      const ours = await servedVersions(kube, GROUP, options);
+      return { is: 'served', own: VERSIONS.find((one) => ours.includes(one)) ?? WRITTEN };
     }
     return { is: 'unknown' };
   } catch (error) {

@@ -6,6 +6,7 @@ import {
   rightsOf,
   roleNameOf,
 } from '../../../shared/api/migration-rights.ts';
+import { apiVersionOf, type Version, WRITTEN } from '../../../shared/kube/own-kinds/versions.ts';
 import type { Mode } from '../../../shared/api/storage-migration.ts';
 import type { Manifest } from '../../../shared/kube/objects.ts';
 import { resourceName } from '../../../shared/kube/paths.ts';
@@ -66,10 +67,10 @@ const ruleOf = ({ group, resource, subresource, name, verbs }: Right) => ({
   verbs,
 });
 
-export function migrationFor(request: MigrationRequest): Manifest {
+export function migrationFor(request: MigrationRequest, own: Version = WRITTEN): Manifest {
   const { group, resource, dryRun, trim, mode, verifiesEtcd } = request;
   return {
-    apiVersion: 'ballast.dev/v1alpha1',
+    apiVersion: apiVersionOf(own),
     kind: 'StorageMigration',
     metadata: { name: resourceName(request), labels },
     spec: {

@@ -1,6 +1,13 @@
 // Guards over objects whose servers hold data: deleting their definition, or the namespace of the
-// installation, would end the servers with it.
+// installation, would end the servers with it. One that looks in a version which is not served sees
+// no object and says nothing, so there is one for each version of our kinds.
 import type { Manifest } from '../../../shared/kube/objects.ts';
+import {
+  apiVersionOf,
+  VERSIONS,
+  type Version,
+  WRITTEN,
+} from '../../../shared/kube/own-kinds/versions.ts';
 
 /** Where the installation is, and the accounts of its functions. */
 export const SYSTEM = 'ballast-system';
@@ -33,19 +40,18 @@ export const ETCD_GUARD: Guarded = {
   servers: 'members',
 };
 
-/** The policy, and its binding for a namespace that has such objects. */
-export const guard = (guarded: Guarded, namespace: string): readonly Manifest[] => [
-  policy(guarded),
-  binding(guarded, namespace),
-];
+/** The policies, and their bindings for a namespace that has such objects. */
+export const guard = (guarded: Guarded, namespace: string): readonly Manifest[] =>
+  VERSIONS.flatMap((version) => [policy(guarded, version), binding(guarded, version, namespace)]);
 
-const nameOf = ({ functionName }: Guarded): string => `ballast-${functionName}-guard`;
+const nameOf = ({ functionName }: Guarded, version: Version): string =>
+  `ballast-${functionName}-guard${version === WRITTEN ? '' : `-${version}`}`;
 
 /**
  * It is no part of the installation, since it would be deleted in the same breath. `Ignore`:
- * without the definition nothing is left to be guarded.
+ * without the definition nothing is left to be guarded, and without the version the others guard.
  */
-function policy(guarded: Guarded): Manifest {
+function policy(guarded: Guarded, version: Version): Manifest {
   const rules = [
     ['apiextensions.k8s.io', 'customresourcedefinitions'],
     ['', 'namespaces'],
@@ -60,10 +66,10 @@ function policy(guarded: Guarded): Manifest {
   return {
     apiVersion: 'admissionregistration.k8s.io/v1',
     kind: 'ValidatingAdmissionPolicy',
-    metadata: { name: nameOf(guarded), labels: labelsOf(functionName) },
+    metadata: { name: nameOf(guarded, version), labels: labelsOf(functionName) },
     spec: {
       failurePolicy: 'Ignore',
-      paramKind: { apiVersion: 'ballast.dev/v1alpha1', kind },
+      paramKind: { apiVersion: apiVersionOf(version), kind },
       matchConstraints: { resourceRules: rules },
       matchConditions: [
         {
@@ -91,12 +97,15 @@ function policy(guarded: Guarded): Manifest {
 const listOf = (names: readonly string[]): string =>
   `[${names.map((name) => `'${name}'`).join(', ')}]`;
 
-const binding = (guarded: Guarded, namespace: string): Manifest => ({
+const binding = (guarded: Guarded, version: Version, namespace: string): Manifest => ({
   apiVersion: 'admissionregistration.k8s.io/v1',
   kind: 'ValidatingAdmissionPolicyBinding',
-  metadata: { name: `${nameOf(guarded)}.${namespace}`, labels: labelsOf(guarded.functionName) },
+  metadata: {
+    name: `${nameOf(guarded, version)}.${namespace}`,
+    labels: labelsOf(guarded.functionName),
+  },
   spec: {
-    policyName: nameOf(guarded),
+    policyName: nameOf(guarded, version),
     // Each one of the namespace; without any there is nothing to lose.
     paramRef: { namespace, selector: {}, parameterNotFoundAction: 'Allow' },
     validationActions: ['Deny'],

@@ -62,16 +62,16 @@ function asRead(object: Fields, parts: readonly Part[]): Fields {
   return { ...words, metadata: { ...metadata, managedFields } };
 }
 
-/** The versions change places: what was written in the former one is out of date still. */
+/**
+ * An entry in the former version is in its words already, and as good: who moved it would take
+ * turns with those who ask in that version, for as long as both are served.
+ */
 function managed(entry: Fields, parts: readonly Part[]): Fields {
-  const version = versionIn(entry['apiVersion']);
-  if (version === undefined) return entry;
-  const apiVersion = apiVersionOf(version === WRITTEN ? LATER : WRITTEN);
+  if (versionIn(entry['apiVersion']) !== LATER) return entry;
+  const apiVersion = apiVersionOf(WRITTEN);
   const { fieldsV1 } = entry;
   const status = isRecord(fieldsV1) ? fieldsV1['f:status'] : undefined;
-  if (version === WRITTEN || !isRecord(fieldsV1) || !isRecord(status)) {
-    return { ...entry, apiVersion };
-  }
+  if (!isRecord(fieldsV1) || !isRecord(status)) return { ...entry, apiVersion };
   const said = wordsIn(WRITTEN, { status: renamed(status, bare) }, parts)['status'];
   const fields = isRecord(said) ? renamed(said, marked) : status;
   return { ...entry, apiVersion, fieldsV1: { ...fieldsV1, 'f:status': fields } };

@@ -16,10 +16,10 @@ import { sharedPlane } from '../../lanes/shared-plane.ts';
 const REPO = fileURLToPath(new URL('../../..', import.meta.url));
 const MEGABYTES = 1_000_000;
 const FORMER = 'knative/crds';
-const STEPS = ['1-served', '2-stored', '3-deprecated', '4-unserved'].map(
+const STEPS = ['1-served', '2-stored', '3-deprecated', '4-unserved', '5-removed'].map(
   (step) => `knative/overlays/timeline/${step}`,
 );
-const [SERVED = '', STORED = '', DEPRECATED = '', UNSERVED = ''] = STEPS;
+const [SERVED = '', STORED = '', DEPRECATED = '', UNSERVED = '', REMOVED = ''] = STEPS;
 
 interface Definition extends Manifest {
   readonly spec: {
@@ -124,7 +124,16 @@ test('the fourth serves v1alpha1 no more, and changes nothing else', () => {
   expect(othersOf(UNSERVED)).toEqual(othersOf(DEPRECATED));
 });
 
-test('its component has each source ask in v1beta1, and changes nothing else', async () => {
+test('the fifth has no v1alpha1, and changes nothing else', () => {
+  const wanted = definitionsOf(UNSERVED).map((definition) => {
+    const versions = definition.spec.versions.filter(({ name }) => name === 'v1beta1');
+    return { ...definition, spec: { ...definition.spec, versions } };
+  });
+  expect(definitionsOf(REMOVED)).toEqual(wanted);
+  expect(othersOf(REMOVED)).toEqual(othersOf(UNSERVED));
+});
+
+test('the component of the fourth has each source ask in v1beta1, and no more', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'ballast-sources-'));
   const sources = async (components: readonly string[]): Promise<string> => {
     const [resource, ...others] = ['knative', ...components].map((one) =>
@@ -182,9 +191,22 @@ const neededRights = (): readonly string[] =>
     )
     .toSorted();
 
+/** The fifth is refused before, for each definition, and this is what storage-migration does. */
+async function trimAsOnProof(): Promise<void> {
+  const names = definitionsOf(REMOVED).map(({ metadata }) => metadata.name);
+  const refused = await kubectl('apply', '-k', REMOVED).catch((error: Error) => error.message);
+  const reason = /must remain in spec\.versions until a storage migration ensures no data remains/g;
+  expect(refused.match(reason)).toHaveLength(names.length);
+  const body = JSON.stringify({ status: { storedVersions: ['v1beta1'] } });
+  for (const name of names) {
+    await kubectl('patch', 'crd', name, '--subresource=status', '--type=merge', '-p', body);
+  }
+}
+
 test('the API server takes each over the one before, as it is sent to it', async () => {
   await kubectl('create', 'namespace', 'ballast-system');
   for (const dir of [FORMER, ...STEPS]) {
+    if (dir === REMOVED) await trimAsOnProof();
     const said = await kubectl('apply', '--validate=strict', '-k', dir);
     const lines = said.trim().split('\n');
     expect(lines).toHaveLength(objectsOf(dir).length);

@@ -1,9 +1,10 @@
 // A client of one version of MetadataFeed, which writes one object of its own and reads what it
-// wrote, again and again, until it is stopped: it is told of no release.
+// wrote, again and again, until it is stopped. It asks by path, and so in this version alone: our
+// own client of the API server would find the other one by itself.
 import { systemClock } from '../../../shared/clock.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { isRecord } from '../../../shared/kube/json.ts';
-import type { ResourceRef } from '../../../shared/kube/objects.ts';
+import type { Method } from '../../../shared/kube/request.ts';
 import { until } from '../../builders/versioned-kind.ts';
 
 const PAUSE_MS = 100;
@@ -18,32 +19,46 @@ export class Client {
   #ends = false;
   #working: Promise<void> | undefined;
   readonly #kube: KubeClient;
-  readonly #ref: ResourceRef;
-  readonly #name: { readonly namespace: string; readonly name: string };
+  readonly #apiVersion: string;
+  readonly #name: string;
 
   constructor(kube: KubeClient, version: string) {
     this.#kube = kube;
-    this.#ref = { group: 'ballast.dev', version, resource: 'metadatafeeds' };
-    this.#name = { namespace: 'ballast-system', name: `client-${version}` };
+    this.#apiVersion = `ballast.dev/${version}`;
+    this.#name = `client-${version}`;
   }
 
+  /** The object is its own, and may be there from the last time. */
   async start(): Promise<void> {
-    const { group, version } = this.#ref;
-    const apiVersion = `${group}/${version}`;
-    const manifest = { apiVersion, kind: 'MetadataFeed', metadata: this.#name, spec: {} };
-    await this.#kube.create(this.#ref, manifest, {});
+    const type = { apiVersion: this.#apiVersion, kind: 'MetadataFeed' };
+    const body = { ...type, metadata: { name: this.#name }, spec: {} };
+    await this.#send('PATCH', body, 'application/apply-patch+yaml');
+    this.#ends = false;
     this.#working = this.#work();
   }
 
+  /** It has met nothing that was wrong. */
   async stop(): Promise<void> {
     this.#ends = true;
     await this.#working;
+    this.assertWell();
+  }
+
+  async #send(method: Method, body?: object, contentType?: string): Promise<unknown> {
+    const { text } = await this.#kube.raw({
+      method,
+      path: `/apis/${this.#apiVersion}/namespaces/ballast-system/metadatafeeds/${this.#name}`,
+      ...(body === undefined ? {} : { query: { fieldManager: this.#name }, body }),
+      ...(contentType === undefined ? {} : { contentType }),
+      repeat: 'unsent',
+    });
+    return JSON.parse(text);
   }
 
   /** It has written and read some times more, and still well. */
   async goesOn(): Promise<void> {
     const wanted = this.#rounds + FEWEST_ROUNDS;
-    await until(`${this.#name.name} to go on`, () => this.#rounds >= wanted);
+    await until(`${this.#name} to go on`, () => this.#rounds >= wanted);
     this.assertWell();
   }
 
@@ -66,10 +81,11 @@ export class Client {
 
   async #oneRound(sweepSeconds: number): Promise<void> {
     const spec = { sweepSeconds };
-    await this.#kube.patch(this.#ref, this.#name, { type: 'merge', body: { spec } }, {});
-    const object = await this.#kube.get(this.#ref, this.#name);
-    const read = isRecord(object?.['spec']) ? object['spec']['sweepSeconds'] : undefined;
+    await this.#send('PATCH', { spec }, 'application/merge-patch+json');
+    const object = await this.#send('GET');
+    const read =
+      isRecord(object) && isRecord(object['spec']) ? object['spec']['sweepSeconds'] : undefined;
     if (read === sweepSeconds) return;
-    throw new Error(`${this.#name.name} wrote ${sweepSeconds} and reads ${String(read)}`);
+    throw new Error(`${this.#name} wrote ${sweepSeconds} and reads ${String(read)}`);
   }
 }

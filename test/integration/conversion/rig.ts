@@ -24,7 +24,7 @@ import { until } from '../../builders/versioned-kind.ts';
 const REPO = fileURLToPath(new URL('../../..', import.meta.url));
 const TIMELINE = 'knative/overlays/timeline';
 /** The overlays of the timeline, in their order. */
-export type Step = '1-served' | '2-stored' | '3-deprecated' | '4-unserved';
+export type Step = '1-served' | '2-stored' | '3-deprecated' | '4-unserved' | '5-removed';
 const ACCOUNTS = { group: '', version: 'v1', resource: 'serviceaccounts' } as const;
 export const NAMESPACE = 'ballast-system';
 const MEGABYTES = 1_000_000;
@@ -45,6 +45,7 @@ export class ConversionRig {
   readonly kube: KubeClient;
   readonly tlsPort: number;
   readonly #dir: string;
+  readonly #rendered = new Map<Step, Promise<readonly Manifest[]>>();
   #running: RunningFunction | undefined;
 
   private constructor(plane: PlaneAddress, kube: KubeClient, tlsPort: number, dir: string) {
@@ -124,16 +125,11 @@ export class ConversionRig {
     return items.filter(({ metadata }) => metadata.name.endsWith('.ballast.dev'));
   }
 
-  /** As kubectl renders the step. */
-  async rendered(step: Step = '1-served'): Promise<readonly Manifest[]> {
-    const kubectl = await resolvePart('kubectl');
-    const options = { cwd: REPO, maxBuffer: 10 * MEGABYTES };
-    const { stdout } = await promisify(execFile)(
-      kubectl,
-      ['kustomize', `${TIMELINE}/${step}`],
-      options,
-    );
-    return [...parseAllDocuments(stdout)].map((document) => document.toJS() as Manifest);
+  /** As kubectl renders the step; once, since steps are taken there and back. */
+  rendered(step: Step = '1-served'): Promise<readonly Manifest[]> {
+    const found = this.#rendered.get(step) ?? render(step);
+    this.#rendered.set(step, found);
+    return found;
   }
 
   async applyStep(step: Step): Promise<void> {
@@ -184,14 +180,16 @@ export class ConversionRig {
     return copy;
   }
 
-  /** With which a function is no more than its own account. */
-  async kubeconfigOf(account: string): Promise<string> {
+  /** With which a function is no more than its own account; by way of a `server` before it. */
+  async kubeconfigOf(
+    account: string,
+    server: string = this.plane.part('kube-apiserver').url,
+  ): Promise<string> {
     const target = { namespace: NAMESPACE, name: account, subresource: 'token' };
     const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} };
     const { status } = await this.kube.createSubresource(ACCOUNTS, target, body);
     const { token } = status as { readonly token: string };
-    const server = this.plane.part('kube-apiserver').url;
-    const path = join(this.#dir, account);
+    const path = join(this.#dir, `${account}-${new URL(server).port}`);
     const cluster = { server, 'certificate-authority': this.plane.caPath };
     const config = {
       apiVersion: 'v1',
@@ -204,6 +202,14 @@ export class ConversionRig {
     await writeFile(path, JSON.stringify(config));
     return path;
   }
+}
+
+async function render(step: Step): Promise<readonly Manifest[]> {
+  const kubectl = await resolvePart('kubectl');
+  const options = { cwd: REPO, maxBuffer: 10 * MEGABYTES };
+  const args = ['kustomize', `${TIMELINE}/${step}`];
+  const { stdout } = await promisify(execFile)(kubectl, args, options);
+  return [...parseAllDocuments(stdout)].map((document) => document.toJS() as Manifest);
 }
 
 /** The `clientConfig` of a definition. */

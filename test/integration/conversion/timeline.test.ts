@@ -2,9 +2,11 @@
 // real API server: storage-migration moves them by itself, and a client of each version works on.
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
+import { isDeepStrictEqual, promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runAudit } from '../../../functions/storage-audit/command.ts';
+import { guard, NATS_GUARD } from '../../../knative/tools/rights/guard.ts';
+import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
 import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 import { CRDS } from '../../../shared/kube/crds.ts';
 import type { RunningFunction } from '../../../shared/function/start.ts';
@@ -19,6 +21,9 @@ import { MigrationWorld } from '../migration/world.ts';
 import { Client } from './client.ts';
 import { ConversionRig, type Step } from './rig.ts';
 
+type Version = 'v1alpha1' | 'v1beta1';
+const VERSIONS = ['v1alpha1', 'v1beta1'] as const;
+const NATS_CLUSTERS = 'natsclusters.ballast.dev';
 const REPO = fileURLToPath(new URL('../../..', import.meta.url));
 const START_MS = 120_000;
 /** The conversion looks for its definitions each minute. */
@@ -28,7 +33,8 @@ const CRD_NAMES = PLURALS.map((plural) => `${plural}.ballast.dev`);
 let rig: ConversionRig;
 let world: MigrationWorld;
 let migration: RunningFunction;
-const clients: Client[] = [];
+/** By their versions. */
+const clients = new Map<Version, Client>();
 /** By path, as it was read at first. */
 const first = new Map<string, object>();
 
@@ -47,15 +53,21 @@ beforeAll(async () => {
 }, START_MS);
 
 afterAll(async () => {
-  for (const client of clients) await client.stop();
+  for (const version of clients.keys()) await leave(version);
   await world?.stop();
   await rig?.stop();
 });
 
-async function join(version: string): Promise<void> {
+async function join(version: Version): Promise<void> {
   const client = new Client(rig.kube, version);
-  clients.push(client);
+  clients.set(version, client);
   await client.start();
+}
+
+/** Before its version goes. */
+async function leave(version: Version): Promise<void> {
+  await clients.get(version)?.stop();
+  clients.delete(version);
 }
 
 type Whole = (typeof WHOLE_KINDS)[number];
@@ -98,7 +110,7 @@ function said({ apiVersion, kind, metadata, spec, status }: KubeObject): object 
   return kind === 'StorageMigration' ? common : { ...common, status };
 }
 
-async function expectNothingLost(versions = ['v1alpha1', 'v1beta1']): Promise<void> {
+async function expectNothingLost(versions: readonly Version[] = VERSIONS): Promise<void> {
   const isIn = (path: string): boolean => versions.some((one) => path.includes(`/${one}/`));
   const paths = [...first.keys()].filter(isIn);
   const now = await Promise.all(paths.map(async (path) => [path, said(await read(path))] as const));
@@ -114,36 +126,42 @@ async function storedVersions(name: string): Promise<unknown> {
 }
 
 /** By the function, whom nobody asked but the definitions. */
-async function expectMovedTo(version: string): Promise<void> {
-  for (const name of CRD_NAMES) {
-    await until(
-      `${name} to be moved to ${version}`,
-      async () => {
-        await world.tick(migration);
-        return JSON.stringify(await storedVersions(name)) === JSON.stringify([version]);
-      },
-      STEP_MS,
-    );
-    expect(await world.condition(name, 'Proved')).not.toBe('');
-  }
+async function expectMovedTo(version: Version): Promise<void> {
+  await until(
+    `all to be moved to ${version}`,
+    async () => {
+      await world.tick(migration);
+      const stored = await Promise.all(CRD_NAMES.map(storedVersions));
+      const proofs = await Promise.all(CRD_NAMES.map((name) => world.condition(name, 'Proved')));
+      const isListed = isDeepStrictEqual(
+        stored,
+        CRD_NAMES.map(() => [version]),
+      );
+      return isListed && proofs.every((proof) => proof !== '');
+    },
+    STEP_MS,
+  );
   for (const plural of PLURALS) {
     expect(Object.keys(await countStored(rig.plane, 'ballast.dev', plural))).toEqual([version]);
   }
 }
 
-async function go(step: Step): Promise<void> {
+const isGuarded = (): Promise<boolean> =>
+  rig.kube
+    .delete(CRDS, { name: NATS_CLUSTERS }, { precondition: 'none', because }, { dryRun: true })
+    .then(
+      () => false,
+      (error: unknown) => String(error).includes('NatsCluster ballast-system/'),
+    );
+const because = 'it is not done';
+
+async function go(step: Step, versions?: readonly Version[]): Promise<void> {
   await rig.applyStep(step);
   await rig.whenConverting();
-  await expectNothingLost();
-  for (const client of clients) await client.goesOn();
+  await expectNothingLost(versions);
+  await until('the definition of NatsClusters to be guarded', isGuarded);
+  for (const client of clients.values()) await client.goesOn();
 }
-
-const withoutAlpha = [
-  { op: 'test', path: '/spec/versions/0/name', value: 'v1alpha1' },
-  { op: 'remove', path: '/spec/versions/0' },
-] as const;
-const removeAlpha = (name: string): Promise<KubeObject> =>
-  rig.kube.patch(CRDS, { name }, { type: 'json', body: withoutAlpha }, { dryRun: true });
 
 async function kubectl(...args: readonly string[]): Promise<{ stdout: string; stderr: string }> {
   const options = { cwd: REPO, env: { ...process.env, KUBECONFIG: rig.plane.kubeconfigPath } };
@@ -156,8 +174,9 @@ const applyFormer = () =>
 const NO_CONVERSION = JSON.stringify({
   spec: { conversion: { strategy: 'None', webhook: null } },
 });
-const isServed = (version: string): Promise<boolean> =>
-  rig.kube.list({ group: 'ballast.dev', version, resource: 'metadatafeeds' }).then(
+/** By its path: our own client finds the other version by itself. */
+const isServed = (version: Version): Promise<boolean> =>
+  read(`/apis/ballast.dev/${version}/metadatafeeds`).then(
     () => true,
     () => false,
   );
@@ -176,10 +195,16 @@ test(
         versions: [{ name: 'v1alpha1' }],
       });
     }
+    await rig.goAway();
     await until('v1beta1 to be away', async () => !(await isServed('v1beta1')));
     await expectNothingLost(['v1alpha1']);
-    for (const client of clients) await client.goesOn();
+    await clients.get('v1alpha1')?.goesOn();
+    // One of them looks in a version that comes with the next step.
+    for (const object of guard(NATS_GUARD, 'ballast-system')) {
+      await applyObjects(rig.kube, [{ file: 'npm run rights', object }]);
+    }
     await rig.applyStep('1-served');
+    await rig.comeBack();
     await rig.whenConverting();
     await until('v1beta1 to be there', () => isServed('v1beta1'));
     await join('v1beta1');
@@ -192,8 +217,8 @@ test(
   'v1beta1 is stored: all is moved, on proof, and so it is on the way back',
   async () => {
     await go('2-stored');
-    for (const name of CRD_NAMES) {
-      await expect(removeAlpha(name)).rejects.toThrow(
+    for (const one of await definitionsWithoutAlpha()) {
+      await expect(rig.kube.apply(CRDS, one, { dryRun: true, force: true })).rejects.toThrow(
         'must remain in spec.versions until a storage migration',
       );
     }
@@ -208,6 +233,9 @@ test(
   },
   3 * STEP_MS,
 );
+
+const definitionsWithoutAlpha = async () =>
+  (await rig.rendered('5-removed')).filter(({ kind }) => kind === 'CustomResourceDefinition');
 
 /** As kubectl shows it. */
 async function warningAt(path: string): Promise<string> {
@@ -230,25 +258,94 @@ test(
   STEP_MS,
 );
 
+const BETA = ['v1beta1'] as const;
+
+/** The queries of the page, which have to print nothing before v1alpha1 is removed. */
+const inTheWay = async (): Promise<string> =>
+  [await rig.runAsWritten('kubectl get crd -o custom'), await rig.runAsWritten('PARTS=')].join('');
+
+/** By the function, whom the definitions tell; until then what was written in it is found. */
+async function expectCleaned(): Promise<void> {
+  expect(await inTheWay()).toMatch(/MetadataFeed +ballast-system +client-v1alpha1 /);
+  await until(
+    'nothing to be in the way',
+    async () => {
+      await world.tick(migration);
+      return (await inTheWay()) === '';
+    },
+    STEP_MS,
+  );
+}
+
 test(
-  'the audit agrees, and the API server would let v1alpha1 go',
+  'v1alpha1 is not served: nothing names it in the end, also after a step back',
+  async () => {
+    for (const way of ['forward', 'again']) {
+      await leave('v1alpha1');
+      await go('4-unserved', BETA);
+      for (const plural of PLURALS) await rig.whenAway(plural);
+      await expectCleaned();
+      await expectNothingLost(BETA);
+      if (way === 'again') continue;
+      await rig.applyStep('3-deprecated');
+      await until('v1alpha1 to be there', () => isServed('v1alpha1'));
+      await join('v1alpha1');
+      await go('3-deprecated');
+    }
+  },
+  2 * STEP_MS,
+);
+
+const versionsDefined = async (): Promise<readonly object[]> =>
+  (await rig.definitions()).map(({ spec }) =>
+    (spec as { versions: { name: string }[] }).versions.map(({ name }) => name),
+  );
+
+test(
+  'v1alpha1 is removed, on proof, and back, and again: whoever applies is not refused',
   async () => {
     await expectMovedTo('v1beta1');
-    for (const client of clients) {
-      await client.stop();
-      client.assertWell();
+    await go('5-removed', BETA);
+    expect(await versionsDefined()).toEqual(CRD_NAMES.map(() => BETA));
+    await go('4-unserved', BETA);
+    expect(await versionsDefined()).toEqual(CRD_NAMES.map(() => VERSIONS));
+    await go('5-removed', BETA);
+    await letPeersBeWritten(rig.kube);
+    for (const [path, object] of first) {
+      if (!path.includes('/v1beta1/')) continue;
+      const { apiVersion, kind, spec } = object as KubeObject;
+      const metadata = { name: path.slice(path.lastIndexOf('/') + 1) };
+      await apply(path, { apiVersion, kind, metadata, spec });
     }
-    await expectNothingLost();
+    await letNobodyWritePeers(rig.kube);
+    await expectNothingLost(BETA);
+  },
+  STEP_MS,
+);
+
+test(
+  'the audit agrees: nothing is stored in v1alpha1, or names it',
+  async () => {
+    for (const version of clients.keys()) await leave(version);
     const etcd = rig.plane.part('etcd').url;
     for (const name of CRD_NAMES) {
       let out = '';
       const write = (text: string): void => void (out += text);
       const args = ['--etcd', etcd, '--resource', name, '--json'];
       await runAudit(args, { out: write, err: write, isWatched: false });
-      const { rows } = JSON.parse(out) as { rows: readonly { readonly apiVersion: string }[] };
+      const { rows, verdicts, warnings } = JSON.parse(out) as Report;
       expect(rows.map(({ apiVersion }) => apiVersion)).toEqual(['ballast.dev/v1beta1']);
-      await removeAlpha(name);
+      const [{ versions }] = verdicts;
+      expect(versions).toMatchObject([{ apiVersion: 'ballast.dev/v1beta1', standing: 'storage' }]);
+      expect(warnings).toEqual([]);
+      expect(await storedVersions(name)).toEqual(BETA);
     }
   },
   STEP_MS,
 );
+
+interface Report {
+  readonly rows: readonly { readonly apiVersion: string }[];
+  readonly verdicts: readonly [{ readonly versions: readonly object[] }];
+  readonly warnings: readonly string[];
+}

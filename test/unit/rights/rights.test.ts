@@ -34,6 +34,18 @@ test('of nats-cluster: a Role where the clusters are, for the account where it r
   });
 });
 
+test.each(['nats-cluster', 'etcd-cluster'])('a guard of %s looks in each version', (name) => {
+  const guards = rights(name, '-n', 'shop').filter(({ kind }) => kind.includes('AdmissionPolicy'));
+  const policies = guards.filter(({ kind }) => kind === 'ValidatingAdmissionPolicy');
+  expect(policies.map(({ spec }) => spec.paramKind.apiVersion)).toEqual([
+    'ballast.dev/v1alpha1',
+    'ballast.dev/v1beta1',
+  ]);
+  const bound = guards.flatMap(({ spec }) => spec.policyName ?? []);
+  expect(bound).toEqual(policies.map(({ metadata }) => metadata.name));
+  expect(new Set(guards.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).size).toBe(4);
+});
+
 test('of one cluster: each Secret by its name, and those of the user to be read alone', () => {
   const args = ['nats-cluster', '-n', 'shop', '--cluster', 'nats', '--secret', 'passwords'];
   const [role] = rights(...args, '--user', 'agent');

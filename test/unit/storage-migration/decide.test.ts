@@ -164,6 +164,18 @@ const UNSERVED: readonly Row[] = [
     'say Preflight',
   ],
   [
+    'one that was served for a while, between two looks, is cleaned away',
+    { spec: CLEANING, status: doneWith(['v1']) },
+    trimmedTo(['v1alpha1']),
+    'say Preflight',
+  ],
+  [
+    'one that is not served, and was cleaned, is left alone',
+    { spec: CLEANING, status: doneWith(['v1']) },
+    target({ storedVersions: ['v1'], versions: BOTH, unserved: ['v1alpha1'] }),
+    'nothing',
+  ],
+  [
     'where nobody asked for it nothing is cleaned',
     { status: doneWith(BOTH) },
     trimmedTo(['v1alpha1']),

@@ -114,9 +114,9 @@ const DISCOVERY: Readonly<Record<string, object>> = {
   '/api/v1': { resources: [{ name: 'secrets', kind: 'Secret' }] },
 };
 
-async function discoveryServer() {
+async function discoveryServer(discovery = DISCOVERY) {
   const server = createServer((request, response) => {
-    const found = DISCOVERY[request.url ?? ''];
+    const found = discovery[request.url ?? ''];
     response.writeHead(found === undefined ? 404 : 200, { 'content-type': 'application/json' });
     response.end(JSON.stringify(found ?? { kind: 'Status', reason: 'NotFound', code: 404 }));
   });
@@ -188,3 +188,24 @@ test(
     }
   },
 );
+
+test.each([
+  [['v1alpha1'], 'v1alpha1'],
+  [['v1beta1', 'v1alpha1'], 'v1alpha1'],
+  [['v1beta1'], 'v1beta1'],
+  [[], 'v1alpha1'],
+])('where %j of ours is served, a StorageMigration is printed in %s', async (versions, printed) => {
+  const dir = await mkdtemp(join(tmpdir(), 'migrate-test-'));
+  const ours = { versions: versions.map((version) => ({ version })) };
+  const { server, url } = await discoveryServer({ ...DISCOVERY, '/apis/ballast.dev': ours });
+  try {
+    vi.stubEnv('KUBECONFIG', await kubeconfigOf(dir, url));
+    const documents = parseAllDocuments(await answer(['widgets.example.com']));
+    expect(documents.map((one) => one.toJS().apiVersion)).toContain(`ballast.dev/${printed}`);
+  } finally {
+    vi.unstubAllEnvs();
+    server.close();
+    server.closeAllConnections();
+    await rm(dir, { recursive: true });
+  }
+});
