@@ -3,6 +3,7 @@ import type { TakenStep, TakeoverStatus, TakeoverWork } from '../../shared/api/t
 import { hashOf } from '../../shared/hash.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
 import { isEnding, type Takeover } from './object.ts';
+import type { FoundOperator } from './state.ts';
 
 export interface Records {
   readonly work: TakeoverWork;
@@ -57,6 +58,12 @@ export function ended({ work, steps }: Records, nowMs: number): Records {
     steps: work.rollingBackAt === undefined ? steps.map((one) => ({ doneAt: now, ...one })) : steps,
   };
 }
+
+/** As they were, for a rollback. */
+export const rememberedOperators = (
+  operators: readonly FoundOperator[],
+): TakeoverWork['operators'] =>
+  operators.map(({ namespace, name, uid, replicas }) => ({ namespace, name, uid, replicas }));
 
 /** The same for the same, as a person would write it. */
 export const selectorText = (selector: Readonly<Record<string, string>>): string =>
