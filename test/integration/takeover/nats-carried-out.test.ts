@@ -7,6 +7,7 @@ import { NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
 import { LEGACY_NATS } from '../../../shared/api/takeover.ts';
 import type { ResourceRef } from '../../../shared/kube/objects.ts';
 import { PODS, SECRETS, SERVICES } from '../../../shared/stateful/parts.ts';
+import { until } from '../../builders/versioned-kind.ts';
 import type { CoreTraffic } from '../nats-cluster/core-traffic.ts';
 import type { Witness } from './mortal-takeover.ts';
 import { CLIENTS, LOGIN, namespace, NatsTakeoverPlace, OLD } from './nats-place.ts';
@@ -15,6 +16,8 @@ import { DEPLOYMENTS } from './takeover-place.ts';
 const LONG_MS = 600_000;
 /** Messages of each while nothing is done, so that two who do not hear each other are noticed. */
 const SOME = 20;
+/** Clients that come to the new servers before it is rolled back. */
+const SHARED = 10;
 const alive: Witness = async () => undefined;
 
 let place: NatsTakeoverPlace;
@@ -59,13 +62,24 @@ function backAt(name: string, step: string, isTime = async () => true): Witness 
 const isLed = async (): Promise<boolean> =>
   Object.hasOwn((await serviceOf()).selector, 'ballast.dev/nats-cluster');
 
+/** Some clients are on the new servers by then, and the others on the old ones. */
+async function isShared(): Promise<boolean> {
+  if (!(await isLed())) return false;
+  const [into = ''] = await namesOf(NATS_CLUSTERS);
+  await until('clients on the new servers', async () => {
+    await traffic.reconnect(SHARED);
+    return (await place.clientsOf(into)) >= SHARED;
+  });
+  return true;
+}
+
 test.each([
   ['StopOperator', undefined],
   ['MakeCluster', undefined],
   ['JoinRoutes', undefined],
   ['SwitchService', undefined],
   ['SwitchService', isLed],
-  ['MoveClients', isLed],
+  ['MoveClients', isShared],
 ] as const)(
   'rolled back at %s, the old servers serve as before',
   { timeout: LONG_MS },

@@ -13,7 +13,7 @@ import { TAKEOVERS, type TakeoverStatus } from '../../../shared/api/takeover.ts'
 import { systemClock } from '../../../shared/clock.ts';
 import { SWEEP } from '../../../shared/function/sources.ts';
 import { type RunningFunction, startFunction } from '../../../shared/function/start.ts';
-import { askMonitor } from '../../../shared/nats/monitor.ts';
+import { askAccounts, askMonitor } from '../../../shared/nats/monitor.ts';
 import { PODS, SERVICES } from '../../../shared/stateful/parts.ts';
 import { issue, makeAuthority } from '../../../shared/x509.ts';
 import { configText, defineLegacyNats, LegacyNats } from '../../builders/legacy-nats.ts';
@@ -188,6 +188,19 @@ export class NatsTakeoverPlace {
     const server = this.#service?.address ?? '';
     const tls = { ca: authority.certPem, servername: HOST };
     return CoreTraffic.start({ server, ...LOGIN, tls, clients: CLIENTS });
+  }
+
+  /** Those that are connected to servers of this NatsCluster. */
+  async clientsOf(name: string): Promise<number> {
+    const addresses = await this.place.addresses({ namespace, name });
+    const asked = addresses.map((at) =>
+      askAccounts(`http://${at.replace(/:\d+$/, '')}:8222`, {
+        timeoutMs: 2_000,
+        signal: this.#closed.signal,
+      }),
+    );
+    const counts = (await Promise.all(asked)).map((accounts) => accounts.get('$G') ?? 0);
+    return counts.reduce((sum, count) => sum + count, 0);
   }
 
   status(name: string): Promise<TakeoverStatus> {

@@ -195,8 +195,9 @@ function once(step: string, change: (run: NatsCarrying) => void): NatsCarrying['
   };
 }
 
+/** That of a Takeover of the same name, which is gone. */
 const takeName = ({ kube }: NatsCarrying): void => {
-  const metadata = { namespace, name: 'new' };
+  const metadata = { ...at('new'), labels: { 'ballast.dev/takeover': 'over' } };
   if (kube.objects.has(`natsclusters/${namespace}/new`)) return;
   kube.put(NATS_CLUSTERS, { apiVersion: 'ballast.dev/v1alpha1', kind: 'NatsCluster', metadata });
 };
@@ -212,6 +213,10 @@ const redirect = ({ kube }: NatsCarrying): void => {
 
 function hideRoutes(run: NatsCarrying): void {
   run.isUnroutable = true;
+}
+
+function hushNew(run: NatsCarrying): void {
+  run.silent = isNew;
 }
 
 function tellOthers(): void {
@@ -241,6 +246,7 @@ test.each<readonly [string, NatsCarrying['befalls'], string]>([
   ['a pod appears', once('MakeCluster', anotherPod), 'True ServersAppeared'],
   ['the Service leads elsewhere', once('MakeCluster', redirect), 'True ServiceChanged'],
   ['no route comes about', hideRoutes, 'True RoutesMissing'],
+  ['new servers do not answer', hushNew, 'True RoutesMissing'],
   ['servers were told something else', once('StopOperator', tellOthers), 'True SpecChanged'],
 ])('where %s nobody is led over, and no server leaves', async (_, befalls, degraded) => {
   const run = await at40(befalls);
@@ -249,10 +255,28 @@ test.each<readonly [string, NatsCarrying['befalls'], string]>([
 });
 
 test('what is confirmed is not changed by an edit of the spec', async () => {
-  const rename = once('JoinRoutes', (one) => one.edit({ into: { name: 'newer' } }));
-  const run = await at40(rename);
+  const grow = once('JoinRoutes', (one) => one.edit({ into: { spec: { replicas: 5 } } }));
+  const run = await at40(grow);
   expect(run.condition()).toBe('True SpecChanged');
   expect(selectorIn(run)).toEqual({ app: 'nats', nats_cluster: 'old' });
+});
+
+test('a NatsCluster of somebody else is not taken back', async () => {
+  const run = await at40(once('StopOperator', takeName));
+  run.edit({ rollback: true });
+  await expectConverged(run);
+  expect(namesOf(run, 'natsclusters')).toEqual(['new', 'old']);
+});
+
+test('it is not rolled back as long as parts of the new one are there', async () => {
+  const run = await NatsCarrying.confirmed();
+  run.befalls = backAt('SwitchService');
+  run.isGarbageKept = true;
+  expect(await run.converge(40)).toBe(false);
+  expect(run.condition('Complete')).toBe('False Ending');
+  run.isGarbageKept = false;
+  await expectConverged(run);
+  expectRolledBack(run);
 });
 
 test('another plan than the confirmed one is not begun', async () => {
