@@ -3,27 +3,26 @@
 import { cut } from '../../shared/cut.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { isKubeError } from '../../shared/kube/errors.ts';
-import { apiVersionOf, type ResourceRef } from '../../shared/kube/objects.ts';
+import type { Manifest, ResourceRef } from '../../shared/kube/objects.ts';
 import { isOfRbac } from '../../shared/kube/rbac.ts';
-import type { Takeover } from './object.ts';
+import { fieldOf } from './legacy.ts';
 import type { TargetOf } from './state.ts';
 
 const WHY_BYTES_MAX = 1_000;
 
+/** In the namespace of the Takeover, under the name that it says. */
 export interface Wanted {
   readonly ref: ResourceRef;
-  readonly kind: 'EtcdCluster' | 'NatsCluster';
-  readonly spec: Readonly<Record<string, unknown>>;
+  readonly manifest: Manifest;
 }
 
 export async function asStored<Spec>(
   kube: KubeClient,
-  { namespace, spec: { into } }: Takeover,
-  { ref, kind, spec: wanted }: Wanted,
+  { ref, manifest }: Wanted,
   signal: AbortSignal,
 ): Promise<TargetOf<Spec>> {
-  const metadata = { namespace, name: into.name };
-  const manifest = { apiVersion: apiVersionOf(ref), kind, metadata, spec: wanted };
+  const { kind } = manifest;
+  const wanted = fieldOf({ ...manifest }, 'spec');
   try {
     const { object, isNew } = await kube.create(ref, manifest, { dryRun: true, signal });
     // One that is there already is told of as a name that is taken. The API server holds it to its
@@ -42,8 +41,8 @@ const notInstalled = (kind: string): string =>
   `the API server knows no ${kind} of ballast.dev; install its definition.`;
 
 export const refusedOf = (
-  kind: Wanted['kind'],
-  wanted: Wanted['spec'],
+  kind: string,
+  wanted: TargetOf<never>['wanted'],
   why: string,
 ): TargetOf<never> => ({
   wanted,

@@ -2,12 +2,12 @@
 // nothing. Pure.
 import { hashOf } from '../../shared/hash.ts';
 import type { Attempt } from '../../shared/stateful/attempts.ts';
-import type { Step } from './decision.ts';
+import type { AnyStep } from './any-state.ts';
 
 /** Members may not be ready for an alarm, and are asked again. */
-const ASKING = new Set<Step['type']>(['raise-alarm', 'end-alarm']);
+const ASKING = new Set<AnyStep['type']>(['raise-alarm', 'end-alarm']);
 
-export function attemptOf(step: Step, next: string): Attempt {
+export function attemptOf(step: AnyStep, next: string): Attempt {
   const about = step.type === 'write-records' ? hashOf(step.records) : next;
   return { key: `${step.type} ${about}`, next, isAsking: ASKING.has(step.type) };
 }

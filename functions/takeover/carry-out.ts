@@ -1,43 +1,24 @@
 // Carries out a confirmed plan: the first of its steps that is not done is next. That writers are
 // stopped is looked at before each step until clients are led over, and before the last one once
 // more. Pure.
-import type { TakeoverWork } from '../../shared/api/takeover.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { waitFor } from '../../shared/stateful/decision.ts';
-import type { Decision } from './decision.ts';
+import type { Decision, Step } from './decision.ts';
 import { freeze, isFrozen } from './frozen.ts';
 import { compareKeys, makeCluster, takeSnapshot } from './copy-data.ts';
 import { isCompared, isMade, isTaken } from './copied.ts';
 import { deleteLegacy, isSwitched, orphanClaims, ownedClaims, switchService } from './lead-over.ts';
 import { refuseAccess } from './refuse-secrets.ts';
-import { begun, ended, intoOf, type Records, selectorText } from './records.ts';
+import { intoOf, type Records, selectorText } from './records.ts';
+import { isBegun, operatorsIn, type Stage, stageNow } from './stages.ts';
 import type { State } from './state.ts';
 import { stopOperators, stoppedOperators } from './stop-operators.ts';
 
-interface Stage {
-  readonly name: string;
-  readonly precondition: string;
-  readonly isDone: boolean;
-  readonly act: () => Decision;
-}
-
 export function carryOut(state: State, records: Records): Decision {
-  const { steps } = records;
-  const { nowMs } = state;
   const obstacle = obstacleTo(state, records);
   if (obstacle !== undefined) return waitFor('Go on', [obstacle], obstacle);
-  const stage = stagesOf(state, records).find(({ isDone }) => !isDone);
-  if (stage === undefined) {
-    return { step: { type: 'write-records', records: ended(records, nowMs) }, next: 'End it' };
-  }
-  if (steps.some(({ name }) => name === stage.name)) return stage.act();
-  const { name, precondition } = stage;
-  const next = begun(records, { name, precondition }, nowMs);
-  return { step: { type: 'write-records', records: next }, next: `Begin ${name}` };
+  return stageNow(stagesOf(state, records), records, state.nowMs);
 }
-
-const isBegun = ({ steps }: Records, step: string): boolean =>
-  steps.some(({ name }) => name === step);
 
 /** The plan was about another thing than there is now: only a person can say what to do. */
 function obstacleTo(state: State, records: Records): Reason | undefined {
@@ -75,14 +56,14 @@ const SPEC_CHANGED: Reason = {
     '(spec.rollback: true) and create another Takeover.',
 };
 
-function stagesOf(state: State, records: Records): readonly Stage[] {
+function stagesOf(state: State, records: Records): readonly Stage<Step>[] {
   const after = leadingStages(state, records);
   return isSwitched(state) || isBegun(records, 'DeleteLegacy')
     ? after
     : [...copyingStages(state, records), ...after];
 }
 
-function copyingStages(state: State, records: Records): readonly Stage[] {
+function copyingStages(state: State, records: Records): readonly Stage<Step>[] {
   const { work } = records;
   const { frozen, attempt } = work;
   const at = `revision ${frozen?.revision ?? 'unknown'}`;
@@ -95,7 +76,7 @@ function copyingStages(state: State, records: Records): readonly Stage[] {
     },
     {
       name: 'FreezeWriters',
-      precondition: `A quorum of cluster ${work.clusterId} stands.`,
+      precondition: `A quorum of cluster ${work.clusterId ?? ''} stands.`,
       isDone: isFrozen(state, work),
       act: () => freeze(state, records),
     },
@@ -120,7 +101,7 @@ function copyingStages(state: State, records: Records): readonly Stage[] {
   ];
 }
 
-function leadingStages(state: State, records: Records): readonly Stage[] {
+function leadingStages(state: State, records: Records): readonly Stage<Step>[] {
   const { service, legacyUid, frozen } = records.work;
   const owned = ownedClaims(state);
   return [
@@ -148,11 +129,3 @@ function leadingStages(state: State, records: Records): readonly Stage[] {
     },
   ];
 }
-
-const operatorsIn = ({ operators }: TakeoverWork): string =>
-  operators
-    .map(
-      ({ namespace, name, uid, replicas }) =>
-        `Deployment ${namespace}/${name} has uid ${uid} and ${replicas} replicas.`,
-    )
-    .join(' ');

@@ -8,6 +8,7 @@ export const isTaken = ({ work: seen }: State, { frozen, clusterId }: TakeoverWo
   seen?.backup?.isOurs === true &&
   seen.backup.phase === 'Complete' &&
   seen.backup.revision === frozen?.revision &&
+  clusterId !== undefined &&
   seen.backup.clusterId === clusterId;
 
 export function isMade({ work: seen }: State, { newClusterId }: TakeoverWork): boolean {

@@ -5,35 +5,47 @@ import type { Reason } from '../../shared/kube/conditions.ts';
 import { isEnding } from '../../shared/kube/objects.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
 import { joined, NOTHING, waitFor } from '../../shared/stateful/decision.ts';
-import { type AnyState, anyPlanOf, isOfNats } from './any-state.ts';
+import { type AnyDecision, type AnyState, anyPlanOf, isOfNats } from './any-state.ts';
 import { answersOf } from './answers.ts';
 import { carryOut } from './carry-out.ts';
-import type { Decision } from './decision.ts';
-import { intoOf, isOver, isUndoing, recordsOf, type Records, selectorText } from './records.ts';
+import { firstRecordsOfNats } from './nats/begin.ts';
+import { carryOutNats } from './nats/carry-out.ts';
+import { takeBackNats } from './nats/take-back.ts';
+import {
+  intoOf,
+  isOver,
+  isUndoing,
+  recordsOf,
+  type Records,
+  rememberedOperators,
+  selectorText,
+} from './records.ts';
 import type { State } from './state.ts';
 import { takeBack } from './take-back.ts';
 
-export function decide(state: AnyState): Decision {
+export function decide(state: AnyState): AnyDecision {
   const { takeover } = state;
   if (isEnding(takeover.object) || isOver(takeover)) return NOTHING;
   const records = recordsOf(takeover.status);
-  // No plan of a NatsCluster has an id that could be confirmed.
-  if (records === undefined || isOfNats(state)) return beforehand(state);
+  if (records === undefined) return beforehand(state);
   const { rollingBackAt, switchingAt } = records.work;
   const isTurning = takeover.spec.rollback === true && rollingBackAt === undefined;
   // Later there is no way back, and the API server says so to whoever asks for one.
   if (isTurning && switchingAt === undefined) return turnBack(state, records);
+  if (isOfNats(state)) {
+    return isUndoing(records.work) ? takeBackNats(state, records) : carryOutNats(state, records);
+  }
   return isUndoing(records.work) ? takeBack(state, records) : carryOut(state, records);
 }
 
-function turnBack({ nowMs }: State, { work, steps }: Records): Decision {
+function turnBack({ nowMs }: AnyState, { work, steps }: Records): AnyDecision {
   const { undoing: _, ...rest } = work;
   const turned = { ...rest, rollingBackAt: timestamp(nowMs) };
   const step = { type: 'write-records', records: { work: turned, steps } } as const;
   return { step, next: 'Roll it back' };
 }
 
-function beforehand(state: AnyState): Decision {
+function beforehand(state: AnyState): AnyDecision {
   const plan = anyPlanOf(state);
   const [first] = plan.refusals;
   if (first !== undefined) {
@@ -41,7 +53,7 @@ function beforehand(state: AnyState): Decision {
     return waitFor(plan.next, plan.refusals, trouble);
   }
   const { confirm, rollback = false } = state.takeover.spec;
-  if (confirm === undefined || plan.id === undefined || isOfNats(state)) {
+  if (confirm === undefined || plan.id === undefined) {
     return { next: plan.next };
   }
   if (confirm !== plan.id) {
@@ -49,7 +61,9 @@ function beforehand(state: AnyState): Decision {
     return waitFor(plan.next, [changed], changed);
   }
   if (rollback) return waitFor('Nothing', [NOTHING_BEGUN], NOTHING_BEGUN);
-  const records = firstRecords(state, plan.id);
+  const records = isOfNats(state)
+    ? firstRecordsOfNats(state, plan.id)
+    : firstRecords(state, plan.id);
   return { step: { type: 'write-records', records }, next: `Begin plan ${plan.id}` };
 }
 
@@ -76,12 +90,7 @@ function firstRecords(state: State, plan: string): Records {
     claims: claims
       .filter(({ isOwned }) => isOwned)
       .map((one) => ({ name: one.name, uid: one.uid })),
-    operators: operators.map((one) => ({
-      namespace: one.namespace,
-      name: one.name,
-      uid: one.uid,
-      replicas: one.replicas,
-    })),
+    operators: rememberedOperators(operators),
     attempt: 1,
   };
   return { work, steps: [] };

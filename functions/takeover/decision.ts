@@ -6,13 +6,17 @@ import type { FoundClaim, FoundMade, FoundOperator, FoundService } from './state
 /** Objects that are made, and deleted again when it is taken back. */
 export type MadeKind = 'claim' | 'EtcdBackup' | 'EtcdRestore' | 'EtcdCluster';
 
-export type Step =
+/** Taken whatever is taken over. */
+export type CommonStep =
   | { readonly type: 'write-records'; readonly records: Records }
   | {
       readonly type: 'scale-operator';
       readonly operator: FoundOperator;
       readonly replicas: number;
-    }
+    };
+
+export type Step =
+  | CommonStep
   | { readonly type: 'raise-alarm' | 'end-alarm'; readonly pod: string }
   | { readonly type: 'make'; readonly kind: Exclude<MadeKind, 'EtcdCluster'> }
   | { readonly type: 'delete'; readonly kind: MadeKind; readonly found: FoundMade }
@@ -21,3 +25,4 @@ export type Step =
   | { readonly type: 'delete-legacy'; readonly uid: string; readonly resourceVersion: string };
 
 export type Decision = DecisionOf<Step>;
+export type CommonDecision = DecisionOf<CommonStep>;

@@ -5,12 +5,14 @@ import type { EtcdAlarm } from '../../shared/etcd/admin/alarms.ts';
 import type { CallOptions } from '../../shared/etcd/admin/caller.ts';
 import type { HeadsOf, KeyHead } from '../../shared/etcd/admin/keys.ts';
 import { askLegacy } from '../../shared/etcd/legacy.ts';
-import { askMonitor } from '../../shared/nats/monitor.ts';
+import { askAccounts, askMonitor, askRoutes } from '../../shared/nats/monitor.ts';
 import type { Access } from './access.ts';
 
 export interface Door {
   readonly ask: typeof askLegacy;
   readonly monitor: typeof askMonitor;
+  readonly routes: typeof askRoutes;
+  readonly accounts: typeof askAccounts;
   /** As the member knows them once it has applied all that came before. */
   readonly alarms: (member: Access, options: CallOptions) => Promise<readonly EtcdAlarm[]>;
   readonly raise: (member: Access, memberId: string, options: CallOptions) => Promise<void>;
@@ -25,6 +27,8 @@ export interface Door {
 export const DOOR: Door = {
   ask: askLegacy,
   monitor: askMonitor,
+  routes: askRoutes,
+  accounts: askAccounts,
   alarms: (member, options) => talk(member, (etcd) => etcd.alarms.list(options)),
   raise: async (member, memberId, options) => {
     await talk(member, (etcd) => etcd.alarms.raise({ memberId, type: 'CORRUPT' }, options));

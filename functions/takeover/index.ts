@@ -25,13 +25,14 @@
 //     refuse-found     what speaks against it of either kind
 //     refuse-legacy    and on the side of the old cluster: answers, versions
 //     refuse-target    and on the side of the new one; refuse-secrets: and between them
-//     carry-out        the steps in their order: stop-operators, frozen, copy-data with copied,
-//                      lead-over
+//     carry-out        the steps in their order, by stages: stop-operators, frozen, copy-data with
+//                      copied, lead-over
 //     take-back        deletes what was made, for another attempt or on rollback
-//   steps              applies one step; render: what it makes
+//   apply-step         applies one step: steps; render: what it makes
 //   status             what the status is
-// A NatsCluster has its own state and plan, in nats/: observe, find-left with config, ask-servers,
-// carry-over; plan, refuse with refuse-tls, notes. Nothing of it is carried out.
+// A NatsCluster has its own, in nats/: observe with find-left, config, ask-servers, carry-over and
+// observe-work; plan, refuse with refuse-config and refuse-tls, notes; begin, carry-out with
+// make-cluster, lead-over, move-clients and mesh; take-back; steps with render.
 import { TAKEOVER_LEASE, TAKEOVERS } from '../../shared/api/takeover.ts';
 import { defineStateful } from '../../shared/stateful/define.ts';
 import { Deps } from './deps.ts';

@@ -5,6 +5,7 @@ import type { Reason } from '../../shared/kube/conditions.ts';
 import { hashOf } from '../../shared/hash.ts';
 import { joined } from '../../shared/stateful/decision.ts';
 import { notesOf } from './notes.ts';
+import type { Takeover } from './object.ts';
 import { plannedObjects } from './planned-objects.ts';
 import { plannedSteps } from './planned-steps.ts';
 import { refuseMissing, refuseNames, refuseOthers } from './refuse-found.ts';
@@ -39,13 +40,22 @@ export function planOf(state: State): TakeoverPlan {
     refusals,
     notes: notesOf(state),
   };
+  // Where nobody asked the members nobody knows what the plan is about.
+  return planTold(state, rest, state.members === undefined ? undefined : idOf(state));
+}
+
+/** `id`: undefined where members or servers were not asked. */
+export function planTold(
+  { takeover }: Pick<State, 'takeover'>,
+  rest: Pick<TakeoverPlan, 'objects' | 'steps' | 'refusals' | 'notes'>,
+  id: string | undefined,
+): TakeoverPlan {
+  const { refusals } = rest;
   if (refusals.length > 0) {
     return { next: 'Plan it anew', waitsFor: joined(refusals), ...rest };
   }
-  // Where nobody asked the members nobody knows what the plan is about.
-  if (state.members === undefined) return { next: 'Nothing', waitsFor: UNASKED, ...rest };
-  const id = idOf(state);
-  const { confirm } = state.takeover.spec;
+  if (id === undefined) return { next: 'Nothing', waitsFor: UNASKED, ...rest };
+  const { confirm } = takeover.spec;
   if (confirm === id) return { id, next: 'Begin', ...rest };
   const waitsFor =
     confirm === undefined
@@ -55,18 +65,15 @@ export function planOf(state: State): TakeoverPlan {
   return { id, next: 'Nothing', waitsFor, ...rest };
 }
 
-const UNASKED = 'The members were not asked from here.';
+const UNASKED = 'Members or servers were not asked from here.';
 
 /**
- * Revisions and sizes grow all the time, and no plan depends on them. Words of a
- * person on the plan, and versions that change with every status, are left out.
+ * Revisions and sizes grow all the time, and no plan depends on them. Versions that change with
+ * every status are left out.
  */
 function idOf({ takeover, legacy, secrets, target, members, ...state }: State): string {
   const { client, headless, pods, claims, operators } = state;
-  const { confirm: _, rollback: __, ...spec } = takeover.spec;
   const about = {
-    uid: takeover.uid,
-    spec,
     legacy: legacy && lasting(legacy),
     target: target.spec,
     secrets: [...secrets].map(([name, secret]) => [
@@ -82,10 +89,16 @@ function idOf({ takeover, legacy, secrets, target, members, ...state }: State): 
       operators: operators.map((one) => lasting(one)),
     },
   };
-  return `${takeover.name}-${hashOf(about).slice(0, ID_LENGTH)}`;
+  return idFor(takeover, about);
 }
 
-const lasting = (found: { readonly resourceVersion: string }): object => ({
+/** Words of a person on the plan are left out. */
+export function idFor({ uid, name, spec: said }: Takeover, about: object): string {
+  const { confirm: _, rollback: __, ...spec } = said;
+  return `${name}-${hashOf({ uid, spec, ...about }).slice(0, ID_LENGTH)}`;
+}
+
+export const lasting = (found: { readonly resourceVersion: string }): object => ({
   ...found,
   resourceVersion: undefined,
   running: undefined,

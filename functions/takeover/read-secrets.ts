@@ -33,20 +33,26 @@ export const workSecretsOf = ({ tls }: Pick<LegacyEtcd, 'tls'>) =>
 export const givenIn = ({ wanted }: Target): string =>
   textOf(fieldOf(fieldOf(wanted, 'tls'), 'clients')['secretName']);
 
+/** Undefined where it may not be read, since it was not granted. */
+export async function orForbidden<Read>(read: Promise<Read>): Promise<Read | undefined> {
+  try {
+    return await read;
+  } catch (error) {
+    if (!isKubeError(error, 'KUBE_FORBIDDEN') || !isOfRbac(error.answer?.message ?? '')) {
+      throw error;
+    }
+    return undefined;
+  }
+}
+
 async function readSecret(
   kube: KubeClient,
   target: { readonly namespace: string; readonly name: string },
   signal: AbortSignal,
 ): Promise<FoundSecret> {
-  try {
-    const object = await kube.get(SECRETS, target, { signal });
-    if (object === null) return { is: 'missing' };
-    const { resourceVersion } = object.metadata;
-    return { is: 'found', resourceVersion, data: dataOf(object) };
-  } catch (error) {
-    if (!isKubeError(error, 'KUBE_FORBIDDEN') || !isOfRbac(error.answer?.message ?? '')) {
-      throw error;
-    }
-    return { is: 'forbidden' };
-  }
+  const object = await orForbidden(kube.get(SECRETS, target, { signal }));
+  if (object === undefined) return { is: 'forbidden' };
+  if (object === null) return { is: 'missing' };
+  const { resourceVersion } = object.metadata;
+  return { is: 'found', resourceVersion, data: dataOf(object) };
 }

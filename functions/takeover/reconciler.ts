@@ -2,19 +2,18 @@
 // sweep names.
 import { TAKEOVER_LABEL, TAKEOVERS } from '../../shared/api/takeover.ts';
 import { reconcilerOf } from '../../shared/stateful/reconcile-once.ts';
-import { type AnyState, isOfNats } from './any-state.ts';
+import type { AnyState, AnyStep } from './any-state.ts';
+import { applyAnyStep } from './apply-step.ts';
 import { attemptOf } from './attempts.ts';
 import { decide } from './decide.ts';
-import type { Step } from './decision.ts';
 import type { Deps } from './deps.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
 import { type Takeover, takeoverOf } from './object.ts';
 import { observe } from './observe.ts';
 import { isAtWork, type Records, recordsOf } from './records.ts';
 import { statusUpdateOf } from './status.ts';
-import { applyStep } from './steps.ts';
 
-export const reconciler = reconcilerOf<Takeover, AnyState, Step, Records, Deps>({
+export const reconciler = reconcilerOf<Takeover, AnyState, AnyStep, Records, Deps>({
   ref: TAKEOVERS,
   kind: 'Takeover',
   functionName: 'takeover',
@@ -29,10 +28,7 @@ export const reconciler = reconcilerOf<Takeover, AnyState, Step, Records, Deps>(
   isConverged: ({ takeover }, { trouble }) => !isAtWork(takeover) || trouble !== undefined,
   attemptOf,
   recordsIn: (step) => (step.type === 'write-records' ? step.records : undefined),
-  applyStep: (deps, state, step, signal) => {
-    if (isOfNats(state)) throw new Error('no plan of a NatsCluster is carried out');
-    return applyStep(deps, state, step, signal);
-  },
+  applyStep: applyAnyStep,
   statusOf: (_, state, decision, records = recordsOf(state.takeover.status)) =>
     statusUpdateOf(state, decision, records),
   unobserved: { unknown: ['Planned', 'Complete'] },

@@ -4,6 +4,7 @@ import { hashOf } from '../../shared/hash.ts';
 import { isEnding } from '../../shared/kube/objects.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
 import type { Takeover } from './object.ts';
+import type { FoundOperator } from './state.ts';
 
 export interface Records {
   readonly work: TakeoverWork;
@@ -58,6 +59,12 @@ export function ended({ work, steps }: Records, nowMs: number): Records {
     steps: work.rollingBackAt === undefined ? steps.map((one) => ({ doneAt: now, ...one })) : steps,
   };
 }
+
+/** As they were, for a rollback. */
+export const rememberedOperators = (
+  operators: readonly FoundOperator[],
+): TakeoverWork['operators'] =>
+  operators.map(({ namespace, name, uid, replicas }) => ({ namespace, name, uid, replicas }));
 
 /** The same for the same, as a person would write it. */
 export const selectorText = (selector: Readonly<Record<string, string>>): string =>

@@ -11,8 +11,7 @@ import type { ConditionInput } from '../../shared/kube/conditions.ts';
 import { isEnding } from '../../shared/kube/objects.ts';
 import { condition, NOT_DEGRADED, progressing } from '../../shared/stateful/conditions.ts';
 import type { StatusUpdate } from '../../shared/stateful/write-status.ts';
-import { type AnyState, anyPlanOf, isOfNats } from './any-state.ts';
-import type { Decision } from './decision.ts';
+import { type AnyDecision, type AnyState, anyPlanOf, isOfNats } from './any-state.ts';
 import type { NatsState } from './nats/state.ts';
 import { isOver, type Records } from './records.ts';
 import type { FoundPod, State } from './state.ts';
@@ -22,7 +21,7 @@ const STEP_BYTES = 2 ** 20;
 
 export function statusUpdateOf(
   state: AnyState,
-  decision: Decision,
+  decision: AnyDecision,
   records: Records | undefined,
 ): StatusUpdate<TakeoverStatus> {
   const { takeover } = state;
@@ -50,7 +49,7 @@ export function statusUpdateOf(
 }
 
 /** The one that was confirmed stays as it was confirmed. */
-function planTold(state: AnyState, { next, waitsFor }: Decision): TakeoverPlan | undefined {
+function planTold(state: AnyState, { next, waitsFor }: AnyDecision): TakeoverPlan | undefined {
   const { takeover } = state;
   if (isEnding(takeover.object)) return undefined;
   const { plan, work } = takeover.status;
@@ -70,7 +69,7 @@ function phaseOf(work: TakeoverWork | undefined): Phase {
 
 function planned(
   { takeover }: AnyState,
-  { trouble }: Decision,
+  { trouble }: AnyDecision,
   plan: TakeoverPlan | undefined,
 ): ConditionInput {
   if (takeover.status.work !== undefined) {
@@ -92,21 +91,18 @@ function planned(
 }
 
 function complete(
-  { takeover }: AnyState,
-  { next, waitsFor, trouble }: Decision,
+  state: AnyState,
+  { next, waitsFor, trouble }: AnyDecision,
   records: Records | undefined,
 ): ConditionInput {
   const { work } = records ?? {};
-  const { into, legacy } = takeover.spec;
   const phase = phaseOf(work);
   if (phase === 'Done') {
-    const message =
-      `EtcdCluster ${into.name} has the ${work?.compared?.keys ?? 0} keys of ${legacy.name} as ` +
-      `of revision ${work?.frozen?.revision ?? ''}, and its clients.`;
-    return condition('Complete', 'True', { reason: 'TakenOver', message });
+    return condition('Complete', 'True', { reason: 'TakenOver', message: takenOver(state, work) });
   }
   if (phase === 'RolledBack') {
-    const message = 'What was made is deleted, and the old cluster serves as before.';
+    const kept = isOfNats(state) ? ' Claims of the new servers are kept: delete them.' : '';
+    const message = `What was made is deleted, and the old cluster serves as before.${kept}`;
     return condition('Complete', 'False', { reason: 'RolledBack', message });
   }
   if (phase === 'Planned') {
@@ -115,6 +111,15 @@ function complete(
   }
   const doing = { reason: phase, message: `${next}.` };
   return condition('Complete', 'False', trouble ?? waitsFor ?? doing);
+}
+
+function takenOver(state: AnyState, work: TakeoverWork | undefined): string {
+  const { into, legacy } = state.takeover.spec;
+  if (isOfNats(state)) return `NatsCluster ${into.name} has the clients of ${legacy.name}.`;
+  return (
+    `EtcdCluster ${into.name} has the ${work?.compared?.keys ?? 0} keys of ${legacy.name} as ` +
+    `of revision ${work?.frozen?.revision ?? ''}, and its clients.`
+  );
 }
 
 const serversOf = ({ pods, servers }: NatsState): readonly LegacyMember[] =>

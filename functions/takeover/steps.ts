@@ -1,5 +1,6 @@
-// Applies one step. Each changes one thing: what it makes it creates and never updates, and what is
-// there it changes or deletes by uid, on condition that it is still as it was observed.
+// Applies one step on an EtcdCluster. Each changes one thing: what it makes it creates and never
+// updates, and what is there it changes or deletes by uid, on condition that it is still as it was
+// observed.
 import { ETCD_BACKUPS } from '../../shared/api/etcd-backup.ts';
 import { ETCD_CLUSTERS } from '../../shared/api/etcd-cluster.ts';
 import { ETCD_RESTORES } from '../../shared/api/etcd-restore.ts';
@@ -9,10 +10,10 @@ import type { KubeClient } from '../../shared/kube/client.ts';
 import type { OwnerReference, ResourceRef } from '../../shared/kube/objects.ts';
 import { CLAIMS, SERVICES } from '../../shared/stateful/parts.ts';
 import { applied, type StepResult, unconfirmed } from '../../shared/stateful/steps.ts';
+import type { AnyStep } from './any-state.ts';
 import type { MadeKind, Step } from './decision.ts';
 import { accessToOld } from './access.ts';
 import type { Door } from './door.ts';
-import { DEPLOYMENTS } from './find-operators.ts';
 import { newSelectorOf } from './lead-over.ts';
 import { alarmIdOf, madeNameOf } from './records.ts';
 import { backupManifest, claimManifest, restoreManifest } from './render.ts';
@@ -36,21 +37,12 @@ const REFS: Readonly<Record<MadeKind, ResourceRef>> = {
 export async function applyStep(
   deps: StepDeps,
   state: State,
-  step: Step,
+  step: AnyStep,
   signal: AbortSignal,
 ): Promise<StepResult> {
   const { kube } = deps;
   const { namespace } = state.takeover;
   switch (step.type) {
-    case 'scale-operator': {
-      const { operator, replicas } = step;
-      const { name, uid, resourceVersion } = operator;
-      const body = { metadata: { uid, resourceVersion }, spec: { replicas } };
-      const target = { namespace: operator.namespace, name };
-      await kube.patch(DEPLOYMENTS, target, { type: 'merge', body }, { signal });
-      const which = `Deployment ${operator.namespace}/${name} (uid ${uid})`;
-      return applied('OperatorScaled', `Gave ${which} ${replicas} replicas.`);
-    }
     case 'raise-alarm':
     case 'end-alarm':
       return setAlarm(deps, state, step, signal);
@@ -76,7 +68,7 @@ export async function applyStep(
       return applied('LegacyDeleted', `Deleted EtcdCluster ${name} (uid ${uid}) of the operator.`);
     }
     default:
-      // The status is written by its own piece.
+      // Operators are scaled and the status is written by pieces of their own.
       return { isSlow: false };
   }
 }
@@ -131,13 +123,22 @@ async function make(
 }
 
 /** Without the legacy object, with which it would go. */
-const withoutLegacy = (
+export const withoutLegacy = (
   owners: readonly OwnerReference[],
   { takeover }: Pick<State, 'takeover'>,
 ): readonly OwnerReference[] | null => {
   const others = owners.filter(({ uid }) => uid !== takeover.status.work?.legacyUid);
   return others.length === 0 ? null : others;
 };
+
+/** For a merge patch: of what was there nothing is left. */
+export const selectorInstead = (
+  selector: FoundService['selector'],
+  next: FoundService['selector'],
+): Readonly<Record<string, string | null>> => ({
+  ...Object.fromEntries(Object.keys(selector).map((key) => [key, null])),
+  ...next,
+});
 
 /** Both at once: it leads to the new pods, and does not go with the old ones. */
 async function switchService(
@@ -147,10 +148,9 @@ async function switchService(
   signal: AbortSignal,
 ): Promise<StepResult> {
   const { takeover } = state;
-  const none = Object.fromEntries(Object.keys(selector).map((key) => [key, null]));
   const body = {
     metadata: { uid, resourceVersion, ownerReferences: withoutLegacy(owners, state) },
-    spec: { selector: { ...none, ...newSelectorOf(takeover) } },
+    spec: { selector: selectorInstead(selector, newSelectorOf(takeover)) },
   };
   const target = { namespace: takeover.namespace, name };
   await kube.patch(SERVICES, target, { type: 'merge', body }, { signal });

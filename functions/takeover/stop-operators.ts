@@ -1,15 +1,17 @@
 // Stops the operator before anything is done, and gives it back its replicas on rollback. Pure.
 import type { TakeoverWork } from '../../shared/api/takeover.ts';
 import { waitFor } from '../../shared/stateful/decision.ts';
-import type { Decision } from './decision.ts';
-import type { FoundOperator, State } from './state.ts';
+import type { CommonDecision } from './decision.ts';
+import type { FoundOperator, Seen } from './state.ts';
+
+type Found = Pick<Seen, 'operators'>;
 
 const isAtRest = ({ replicas, running }: FoundOperator): boolean => replicas === 0 && running === 0;
 
-export const stoppedOperators = ({ operators }: State): boolean =>
+export const stoppedOperators = ({ operators }: Found): boolean =>
   operators.every((one) => isAtRest(one));
 
-export function stopOperators({ operators }: State, work: TakeoverWork): Decision {
+export function stopOperators({ operators }: Found, work: TakeoverWork): CommonDecision {
   const operator = operators.find((one) => !isAtRest(one));
   const { namespace = '', name = '', uid } = operator ?? {};
   const next = `Stop operator ${namespace}/${name}`;
@@ -28,7 +30,10 @@ export function stopOperators({ operators }: State, work: TakeoverWork): Decisio
 }
 
 /** The first that does not have the replicas of before. */
-export function restartOperators({ operators }: State, work: TakeoverWork): Decision | undefined {
+export function restartOperators(
+  { operators }: Found,
+  work: TakeoverWork,
+): CommonDecision | undefined {
   for (const { uid, replicas } of work.operators) {
     const operator = operators.find((one) => one.uid === uid);
     if (operator === undefined || operator.replicas > 0 || replicas === 0) continue;

@@ -4,7 +4,8 @@ import { waitFor } from '../../shared/stateful/decision.ts';
 import { answersOf } from './answers.ts';
 import type { Decision, MadeKind } from './decision.ts';
 import { carries, isQuorate } from './frozen.ts';
-import { ended, type Records } from './records.ts';
+import type { Records } from './records.ts';
+import { endNow } from './stages.ts';
 import type { FoundMade, State } from './state.ts';
 import { refuseAccess } from './refuse-secrets.ts';
 import { restartOperators } from './stop-operators.ts';
@@ -16,11 +17,7 @@ export function takeBack(state: State, records: Records): Decision {
   const restarted = isRollback ? restartOperators(state, records.work) : undefined;
   const left = restarted ?? undo(state, records);
   if (left !== undefined) return left;
-  if (isRollback) {
-    const over = ended(records, state.nowMs);
-    return { step: { type: 'write-records', records: over }, next: 'End it' };
-  }
-  return nextAttempt(records);
+  return isRollback ? endNow(records, state.nowMs) : nextAttempt(records);
 }
 
 /** Nothing of them is left: the old cluster is frozen anew, and all begins from there. */

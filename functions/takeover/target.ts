@@ -1,6 +1,7 @@
 // The new EtcdCluster as it would be stored, and whether a backup can be restored into it.
 import { ETCD_CLUSTERS, type EtcdClusterSpec } from '../../shared/api/etcd-cluster.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
+import { apiVersionOf } from '../../shared/kube/objects.ts';
 import { asStored, refusedOf } from './as-stored.ts';
 import { carriedOver } from './carry-over.ts';
 import type { LegacyEtcd } from './legacy.ts';
@@ -15,10 +16,13 @@ export async function readTarget(
   legacy: LegacyEtcd,
   signal: AbortSignal,
 ): Promise<Target> {
-  const asked = { ref: ETCD_CLUSTERS, kind, spec: carriedOver(legacy, takeover.spec) } as const;
-  const target = await asStored<EtcdClusterSpec>(kube, takeover, asked, signal);
+  const { namespace } = takeover;
+  const spec = carriedOver(legacy, takeover.spec);
+  const metadata = { namespace, name: takeover.spec.into.name };
+  const manifest = { apiVersion: apiVersionOf(ETCD_CLUSTERS), kind, metadata, spec };
+  const target = await asStored<EtcdClusterSpec>(kube, { ref: ETCD_CLUSTERS, manifest }, signal);
   const why = target.spec === undefined ? undefined : unusable(target.spec);
-  return why === undefined ? target : refusedOf(kind, asked.spec, why);
+  return why === undefined ? target : refusedOf(kind, spec, why);
 }
 
 function unusable({ storage, replicas }: EtcdClusterSpec): string | undefined {

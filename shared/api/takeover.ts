@@ -14,6 +14,9 @@ export const TAKEOVER_LEASE = 'ballast-takeover';
 /** On what is made for a Takeover, with its name as the value. */
 export const TAKEOVER_LABEL = 'ballast.dev/takeover';
 
+/** On the NatsCluster that is made for a Takeover: the uid of that. */
+export const TAKEOVER_UID_ANNOTATION = 'ballast.dev/takeover-uid';
+
 /** The kind of the etcd operator, as its definition has it. */
 export const LEGACY_ETCDS = {
   group: 'etcd.database.coreos.com',
@@ -119,14 +122,23 @@ interface Named {
   readonly uid: string;
 }
 
+/** The old server that leaves, with its clients: written before its pod is deleted. */
+export interface MovingServer {
+  readonly pod: string;
+  readonly uid: string;
+  /** Connections to all servers, of both clusters, just before. */
+  readonly clients: number;
+  readonly since: string;
+}
+
 /** All that no look could tell again of a plan that is carried out. */
 export interface TakeoverWork {
   readonly plan: string;
   /** The hash of `spec.into` as it was confirmed. */
   readonly into: string;
   readonly legacyUid: string;
-  /** The id of the legacy cluster, as its members tell it. */
-  readonly clusterId: string;
+  /** The id of a legacy etcd, as its members tell it. */
+  readonly clusterId?: string;
   /** Its selector as `a=b,c=d`. */
   readonly service: Named & { readonly selector: string };
   /** Those that belonged to the legacy object. */
@@ -137,6 +149,11 @@ export interface TakeoverWork {
   })[];
   /** Counted from 1: what one makes is deleted before the next one. */
   readonly attempt: number;
+  /** Pods of a legacy NATS. */
+  readonly servers?: readonly Named[];
+  /** The hash of the NatsCluster that is to be made, as it was confirmed. */
+  readonly target?: string;
+  readonly moving?: MovingServer;
   /** The revision at which writers stopped; steady once a later look found the same. */
   readonly frozen?: {
     readonly revision: string;

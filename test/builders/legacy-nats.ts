@@ -111,9 +111,9 @@ export class LegacyNats {
     await runsAt(this.#kube, { namespace, name }, ip);
   }
 
-  async takeOver(name: string, spec: object = {}): Promise<void> {
+  async takeOver(name: string, spec: object = {}, to = `${this.#name}-2`): Promise<void> {
     const legacy = { apiVersion: LEGACY_TYPE, kind: 'NatsCluster', name: this.#name };
-    const into = { name: `${this.#name}-2`, spec };
+    const into = { name: to, spec };
     const metadata = { namespace: this.#namespace, name };
     await createTakeover(this.#kube, metadata, { legacy, mode: 'Route', into });
   }

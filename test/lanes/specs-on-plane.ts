@@ -10,6 +10,8 @@ interface Specs {
   /** Returns the name: one of its own, when none is given. */
   readonly create: (spec: object, name?: string) => Promise<string>;
   readonly edit: (name: string, spec: object) => Promise<KubeObject>;
+  /** Its status. */
+  readonly say: (name: string, status: object) => Promise<KubeObject>;
   readonly created: (name: string) => Promise<KubeObject | null>;
 }
 
@@ -32,6 +34,10 @@ export function specsOnPlane(ref: ResourceRef, kind: string, prefix: string): Sp
       return metadata.name;
     },
     edit: (name, spec) => kube.patch(ref, { namespace, name }, { type: 'merge', body: { spec } }),
+    say: (name, status) => {
+      const target = { namespace, name, subresource: 'status' } as const;
+      return kube.patch(ref, target, { type: 'merge', body: { status } });
+    },
     created: (name) => kube.get(ref, { namespace, name }),
   };
 }

@@ -10,6 +10,7 @@ import type { LegacyNats } from './legacy.ts';
 type Fields = Readonly<Record<string, unknown>>;
 type Into = TakeoverSpec['into'];
 
+/** A single server has no routes. */
 const REPLICAS = 3;
 const REPLICAS_MAX = 9;
 
@@ -22,7 +23,7 @@ export function natsCarriedOver(
   into: Into,
 ): Fields {
   const said = {
-    replicas: Math.min(size % 2 === 1 ? size : size + 1, REPLICAS_MAX),
+    replicas: Math.max(REPLICAS, Math.min(size % 2 === 1 ? size : size + 1, REPLICAS_MAX)),
     ...resourcesOf(fieldOf(fieldOf(spec, 'pod'), 'resources')),
     ...(config?.hasTls === true ? { tls: { clients: {} } } : {}),
     ...accountsOf(config, into),

@@ -1,6 +1,6 @@
 // The configuration that the NATS operator wrote for its servers, as far as a NatsCluster can say
 // the same, and what it has no words for. It is JSON, but for two lines that the operator spoils.
-// Passwords are not kept. Pure.
+// Passwords are no part of it. Pure.
 import { isRecord } from '../../../shared/kube/json.ts';
 import { fieldOf } from '../legacy.ts';
 
@@ -62,6 +62,17 @@ function parsed(text: string): Fields | undefined {
   }
 }
 
+/** By users. They are written where they belong, and kept nowhere. */
+export function passwordsIn(text: string): ReadonlyMap<string, string> {
+  const login = fieldOf(parsed(text) ?? {}, 'authorization');
+  const found = loginsIn(login).flatMap((one) => {
+    const name = nameIn(one);
+    const { password } = one;
+    return name === undefined || typeof password !== 'string' ? [] : [[name, password] as const];
+  });
+  return new Map(found);
+}
+
 const has = (fields: Fields, name: string): boolean =>
   fields[name] !== undefined && fields[name] !== null;
 
@@ -87,19 +98,23 @@ function usersIn(login: Fields): {
   readonly users: readonly LegacyUser[];
   readonly odd: readonly string[];
 } {
-  const listed = Array.isArray(login['users']) ? login['users'] : [];
   const usual = fieldOf(login, 'default_permissions');
   const users: LegacyUser[] = [];
   const odd = new Set<string>();
-  // One user alone stands beside the list, and the list wins.
-  for (const one of listed.length === 0 ? [login] : listed) {
-    const name = isRecord(one) ? nameIn(one) : undefined;
-    if (isRecord(one) && name !== undefined) users.push(userOf(one, name, usual));
-    else if (isRecord(one) && has(one, 'nkey')) odd.add('users by nkey');
+  for (const one of loginsIn(login)) {
+    const name = nameIn(one);
+    if (name !== undefined) users.push(userOf(one, name, usual));
+    else if (has(one, 'nkey')) odd.add('users by nkey');
   }
   if (has(login, 'token')) odd.add('a token for all');
   if (has(login, 'include')) odd.add('users in a file of the pods (clientsAuthFile)');
   return { users, odd: [...odd] };
+}
+
+/** One user alone stands beside the list, and the list wins. */
+function loginsIn(login: Fields): readonly Fields[] {
+  const listed = Array.isArray(login['users']) ? login['users'] : [];
+  return listed.length === 0 ? [login] : listed.filter((one) => isRecord(one));
 }
 
 function nameIn({ username, user }: Fields): string | undefined {

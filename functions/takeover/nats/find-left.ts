@@ -51,14 +51,17 @@ export async function findLeftNats(
 }
 
 function serverOf(object: KubeObject): FoundServer {
-  const { name, deletionTimestamp } = object.metadata;
+  const { name, uid, resourceVersion, deletionTimestamp } = object.metadata;
   const { podIP, phase } = fieldOf({ ...object }, 'status');
   const { containers } = fieldOf({ ...object }, 'spec');
   const ip = textOf(podIP);
   return {
     name,
+    uid,
+    resourceVersion,
     ip: ip === '' ? undefined : ip,
     isRunning: phase === 'Running' && deletionTimestamp === undefined,
+    isEnding: deletionTimestamp !== undefined,
     hasHostPort: recordsIn(containers).some(({ ports }) =>
       recordsIn(ports).some(({ hostPort }) => typeof hostPort === 'number' && hostPort > 0),
     ),
@@ -79,5 +82,6 @@ async function readConfig(
   const text = secret?.is === 'found' ? secret.data[CONFIG_KEY] : undefined;
   if (text === undefined) return { is: 'missing' };
   const config = configIn(text);
-  return config === undefined ? { is: 'odd' } : { is: 'found', config };
+  if (secret?.is !== 'found' || config === undefined) return { is: 'odd' };
+  return { is: 'found', resourceVersion: secret.resourceVersion, config };
 }

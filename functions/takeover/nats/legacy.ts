@@ -3,12 +3,17 @@
 import type { KubeObject } from '../../../shared/kube/objects.ts';
 import { legacyOf, type LegacyObject } from '../legacy.ts';
 
-export type LegacyNats = LegacyObject;
+export interface LegacyNats extends LegacyObject {
+  readonly resourceVersion: string;
+}
 
 /** More than a NatsCluster of ours may have. */
 const SIZE_MAX = 100;
 
-export const legacyNatsOf = (object: KubeObject): LegacyNats => legacyOf(object, SIZE_MAX);
+export const legacyNatsOf = (object: KubeObject): LegacyNats => ({
+  ...legacyOf(object, SIZE_MAX),
+  resourceVersion: object.metadata.resourceVersion,
+});
 
 /** On pods, Services and Secrets: the name of the object. */
 export const NATS_LABEL = 'nats_cluster';
@@ -27,3 +32,10 @@ export const CONFIG_KEY = 'nats.conf';
 
 export const clientHostOf = ({ name, namespace }: LegacyNats): string =>
   `${clientServiceOf({ name })}.${namespace}.svc`;
+
+/** Servers speak with each other at this port. */
+const ROUTE_PORT = 6222;
+
+/** Where the server of this pod takes routes, as the others know it. */
+export const routeOf = ({ name, namespace }: LegacyNats, pod: string): string =>
+  `${pod}.${routeServiceOf({ name })}.${namespace}.svc:${ROUTE_PORT}`;

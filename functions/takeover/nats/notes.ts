@@ -3,7 +3,7 @@ import type { Reason } from '../../../shared/kube/conditions.ts';
 import { listed } from '../../../shared/stateful/decision.ts';
 import { operatorNotes, strangerNotes } from '../notes.ts';
 import { routeServiceOf, type LegacyNats } from './legacy.ts';
-import { answersOf, configOf, type NatsState, silentOf } from './state.ts';
+import { answersOf, type NatsState, silentOf } from './state.ts';
 
 export function notesOfNats(state: NatsState): readonly Reason[] {
   const { legacy } = state;
@@ -13,7 +13,6 @@ export function notesOfNats(state: NatsState): readonly Reason[] {
     ...elsewhere(state),
     ...away(state),
     ...size(state, legacy),
-    ...closedRoutes(state),
     ...strangerNotes(state),
     direct(legacy),
     RECONNECT,
@@ -43,14 +42,6 @@ function size({ target, pods }: NatsState, { size: said }: LegacyNats): readonly
     `The legacy object says ${said ?? 'no'} servers, ${pods.length} are there, and the new ` +
     `NatsCluster would have ${replicas}.`;
   return [{ reason: 'SizeDiffers', message }];
-}
-
-function closedRoutes(state: NatsState): readonly Reason[] {
-  if (configOf(state)?.hasRouteLogin !== true) return [];
-  const message =
-    'The old servers ask each other for a login (auth.clusterAuthSecret), and those of a ' +
-    'NatsCluster show them none. Without routes end all old pods at once.';
-  return [{ reason: 'RoutesClosed', message }];
 }
 
 const direct = (legacy: LegacyNats): Reason => ({

@@ -1,49 +1,99 @@
 // Reads the state of a takeover of a NatsCluster: the legacy object with what its operator left for
-// it, the word of its servers, and how the new NatsCluster would be stored. Writes nothing.
+// it, the word of its servers, and how the new NatsCluster would be stored; once a plan was
+// confirmed what was made of it instead. Writes nothing.
 import { NATS_CLUSTERS, type NatsClusterSpec } from '../../../shared/api/nats-cluster.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
-import { CLAIMS, SERVICES, STATEFUL_SETS } from '../../../shared/stateful/parts.ts';
+import { CLAIMS, SECRETS, SERVICES, STATEFUL_SETS } from '../../../shared/stateful/parts.ts';
 import { asStored } from '../as-stored.ts';
 import type { Door } from '../door.ts';
 import { findOperators } from '../find-operators.ts';
 import { findOthers } from '../find-others.ts';
 import type { Takeover } from '../object.ts';
+import { orForbidden } from '../read-secrets.ts';
+import { isAtWork } from '../records.ts';
 import { namesTaken } from '../taken.ts';
 import { askServers } from './ask-servers.ts';
-import { natsCarriedOver } from './carry-over.ts';
+import { natsCarriedOver, usersSecretOf } from './carry-over.ts';
 import { findLeftNats } from './find-left.ts';
-import { legacyNatsOf } from './legacy.ts';
-import { configOf, type NatsState } from './state.ts';
+import { type LegacyNats, legacyNatsOf } from './legacy.ts';
+import { observeNatsWork } from './observe-work.ts';
+import { natsClusterManifest } from './render.ts';
+import { configOf, type FoundUsers, type NatsState } from './state.ts';
 
 /** A NatsCluster has as many servers at most, and each a claim. */
 const SERVERS_MAX = 9;
 
+type Asking = Pick<Door, 'monitor' | 'routes' | 'accounts'>;
 type Bare = Pick<NatsState, 'takeover' | 'nowMs' | 'isKindKnown'>;
 
 export async function observeNats(
   kube: KubeClient,
-  door: Pick<Door, 'monitor'> | undefined,
+  door: Asking | undefined,
   bare: Bare,
   object: KubeObject | null,
   signal: AbortSignal,
 ): Promise<NatsState> {
   const { takeover } = bare;
-  if (object === null) return { ...NOTHING_FOUND, ...bare };
-  const legacy = legacyNatsOf(object);
+  const found =
+    object === null
+      ? { ...NOTHING_FOUND, ...bare }
+      : await observeLegacy(kube, door, bare, legacyNatsOf(object), signal);
+  if (door === undefined || !isAtWork(takeover)) return found;
+  const { work } = takeover.status;
+  const isBack = work?.rollingBackAt !== undefined;
+  return {
+    ...found,
+    users: await readUsers(kube, takeover, signal),
+    taken: isBack ? await findTakenNats(kube, takeover, signal) : [],
+    work: await observeNatsWork(kube, door, found, signal),
+  };
+}
+
+async function observeLegacy(
+  kube: KubeClient,
+  door: Asking | undefined,
+  bare: Bare,
+  legacy: LegacyNats,
+  signal: AbortSignal,
+): Promise<NatsState> {
+  const { takeover } = bare;
   const left = await findLeftNats(kube, legacy, signal);
   const spec = natsCarriedOver(legacy, configOf(left), takeover.spec.into);
-  const wanted = { ref: NATS_CLUSTERS, kind: 'NatsCluster', spec } as const;
-  return {
+  const found = {
+    ...NOTHING_FOUND,
     ...bare,
     legacy,
     ...left,
     ...(await findOperators(kube, takeover, signal)),
     servers: door && (await askServers(door.monitor, left.pods, signal)),
-    target: await asStored<NatsClusterSpec>(kube, takeover, wanted, signal),
+    target: { wanted: spec, spec: undefined },
+  };
+  // A plan that was confirmed is not made anew.
+  if (isAtWork(takeover)) return found;
+  const manifest = natsClusterManifest(takeover, spec);
+  return {
+    ...found,
+    target: await asStored<NatsClusterSpec>(kube, { ref: NATS_CLUSTERS, manifest }, signal),
+    users: await readUsers(kube, takeover, signal),
     taken: await findTakenNats(kube, takeover, signal),
     others: await findOthers(kube, takeover, signal),
   };
+}
+
+/** Whether it is there, and whose it is; nothing of what is in it. */
+async function readUsers(
+  kube: KubeClient,
+  { namespace, spec }: Takeover,
+  signal: AbortSignal,
+): Promise<FoundUsers> {
+  const target = { namespace, name: usersSecretOf(spec.into) };
+  const read = kube.get(SECRETS, target, { metadataOnly: true, signal });
+  const object = await orForbidden(read);
+  if (object === undefined) return { is: 'forbidden', owners: [] };
+  if (object === null) return { is: 'missing', owners: [] };
+  const { ownerReferences = [] } = object.metadata;
+  return { is: 'found', owners: ownerReferences.map(({ uid }) => uid) };
 }
 
 const NOTHING_FOUND: Omit<NatsState, keyof Bare> = {
@@ -60,6 +110,8 @@ const NOTHING_FOUND: Omit<NatsState, keyof Bare> = {
   target: { wanted: {}, spec: undefined },
   taken: [],
   others: [],
+  users: { is: 'missing', owners: [] },
+  work: undefined,
 };
 
 function findTakenNats(

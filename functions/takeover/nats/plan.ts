@@ -2,7 +2,7 @@
 // are led over, so that whoever publishes on one side is heard on the other. Pure.
 import { headlessName } from '../../../shared/api/etcd-names.ts';
 import type { PlannedObject, PlannedStep, TakeoverPlan } from '../../../shared/api/takeover.ts';
-import { joined } from '../../../shared/stateful/decision.ts';
+import { idFor, lasting, planTold } from '../plan.ts';
 import {
   adoptedService,
   goneService,
@@ -19,16 +19,34 @@ import { refusalsOfNats } from './refuse.ts';
 import { configOf, type NatsState } from './state.ts';
 
 export function planOfNats(state: NatsState): TakeoverPlan {
-  const refusals = refusalsOfNats(state);
-  const { legacy } = state;
-  return {
-    next: 'Plan it anew',
-    waitsFor: joined(refusals),
+  const { legacy, servers } = state;
+  const rest = {
     objects: legacy === undefined ? [] : objectsOf(state, legacy),
     steps: legacy === undefined ? [] : stepsOf(state, legacy),
-    refusals,
+    refusals: refusalsOfNats(state),
     notes: notesOfNats(state),
   };
+  return planTold(state, rest, servers === undefined ? undefined : idOf(state));
+}
+
+/** Ids of servers and their clients are others after each restart, and no plan depends on them. */
+function idOf({ takeover, legacy, target, config, servers, ...state }: NatsState): string {
+  const { client, routes, pods, operators } = state;
+  return idFor(takeover, {
+    legacy: legacy && lasting(legacy),
+    target: target.spec,
+    config: config.is === 'found' ? config.resourceVersion : config.is,
+    servers: [...(servers ?? [])].map(([pod, asked]) => [
+      pod,
+      'silent' in asked ? 'silent' : asked.version,
+    ]),
+    world: {
+      client: client && lasting(client),
+      routes: routes && lasting(routes),
+      pods: pods.map(({ name, uid }) => [name, uid]),
+      operators: operators.map((one) => lasting(one)),
+    },
+  });
 }
 
 function objectsOf(state: NatsState, legacy: LegacyNats): readonly PlannedObject[] {
@@ -48,7 +66,8 @@ function made(state: NatsState, { name: from }: LegacyNats): readonly PlannedObj
   const passwords = make(
     'Secret',
     usersSecretOf(into),
-    `The passwords of ${users} users by their names, as ${from} has them.`,
+    `The passwords of ${users} users by their names, as ${from} has them; it goes with the ` +
+      'NatsCluster.',
   );
   return [
     ...(users === 0 ? [] : [passwords]),
@@ -100,8 +119,10 @@ function stepsOf(state: NatsState, legacy: LegacyNats): readonly PlannedStep[] {
     ...stopOperators(state),
     {
       name: 'MakeCluster',
-      does: `NatsCluster ${name} is made beside it, with the same users and rights.`,
-      precondition: 'Its names are free.',
+      does:
+        `NatsCluster ${name} is made beside it, with the same users, rights and passwords; it is ` +
+        'awaited that it is Ready.',
+      precondition: `Its names are free, and that of Secret ${usersSecretOf({ name })}.`,
     },
     {
       name: 'JoinRoutes',
@@ -121,8 +142,14 @@ function stepsOf(state: NatsState, legacy: LegacyNats): readonly PlannedStep[] {
       name: 'MoveClients',
       does: `${names} are deleted one after another; their clients connect anew by themselves.`,
       precondition:
-        'Each has the uid that it was seen with, and all clients of the one before are back.',
+        'Each has the uid that it was seen with, and all clients of the one before are back, or ' +
+        'a minute is over.',
       noWayBack: true,
+    },
+    {
+      name: 'LeaveRoutes',
+      does: `Routes to ${names} are taken out of NatsCluster ${name}.`,
+      precondition: 'No old pod is left.',
     },
     {
       name: 'DeleteLegacy',

@@ -9,14 +9,9 @@ import {
   refuseServices,
 } from '../refuse-found.ts';
 import { versionOf } from '../versions.ts';
-import {
-  clientServiceOf,
-  CONFIG_KEY,
-  configSecretOf,
-  type LegacyNats,
-  NATS_LABEL,
-  routeServiceOf,
-} from './legacy.ts';
+import { MONITORING_PORT } from './ask-servers.ts';
+import { clientServiceOf, type LegacyNats, NATS_LABEL, routeServiceOf } from './legacy.ts';
+import { refuseConfig, refuseUsers } from './refuse-config.ts';
 import { refuseTls } from './refuse-tls.ts';
 import { answersOf, configOf, type NatsState } from './state.ts';
 
@@ -33,67 +28,15 @@ export function refusalsOfNats(state: NatsState): readonly Reason[] {
     ...missing,
     ...refuseOthers(state),
     ...refuseConfig(state, legacy),
+    ...refuseUsers(state),
     ...refuseServers(state, legacy),
     ...refuseItsServices(state, legacy),
     ...refuseOperator(state),
     ...refuseNames(state),
     ...refuseTarget(state, legacy),
-    NOT_CARRIED_OUT,
+    ...refuseRoutes(state, legacy),
   ];
 }
-
-const NOT_CARRIED_OUT: Reason = {
-  reason: 'NotCarriedOut',
-  message:
-    'This version plans how a NatsCluster is taken over, and does not carry it out. Do these ' +
-    'steps by hand, with what docs/takeover.md says of each.',
-};
-
-function refuseConfig(
-  { takeover, config: found }: NatsState,
-  legacy: LegacyNats,
-): readonly Reason[] {
-  const { namespace } = takeover;
-  const name = configSecretOf(legacy);
-  const which = `Secret ${namespace}/${name}`;
-  if (found.is === 'forbidden') {
-    const message =
-      `The function may not read ${which}, which has what the servers were told. Grant it that: ` +
-      `npm run -s rights -- takeover -n ${namespace} --secret ${name} | kubectl apply -f -`;
-    return [{ reason: 'SecretForbidden', message }];
-  }
-  if (found.is === 'missing') {
-    const message =
-      `There is no ${which} with ${CONFIG_KEY} in it, so that nobody knows whom the servers let ` +
-      'in. Put the file of a pod there (/etc/nats-config/nats.conf), with the label ' +
-      `${NATS_LABEL}: ${legacy.name}.`;
-    return [{ reason: 'SecretMissing', message }];
-  }
-  if (found.is === 'odd') {
-    const message =
-      `${CONFIG_KEY} in ${which} is not as the operator writes it: JSON. Write it so, or do it ` +
-      'by hand.';
-    return [{ reason: 'ConfigUnreadable', message }];
-  }
-  const { lacks, isOpen } = found.config;
-  return [...refuseLacks(lacks), ...(isOpen ? [NO_LOGIN] : [])];
-}
-
-function refuseLacks(lacks: readonly string[]): readonly Reason[] {
-  if (lacks.length === 0) return [];
-  const message =
-    `The servers have what a NatsCluster cannot be told: ${listed(lacks)}. Whoever needs that ` +
-    'would be cut off. Lead those clients elsewhere and take it out of the legacy object while ' +
-    'its operator runs, or stay with these servers.';
-  return [{ reason: 'CannotSay', message }];
-}
-
-const NO_LOGIN: Reason = {
-  reason: 'NoLogin',
-  message:
-    'The servers ask nobody for a login, and a NatsCluster asks everybody. Give all clients one ' +
-    'first, which these servers take without a look, and name it in spec.into.spec.accounts.',
-};
 
 /** From here on servers know accounts, and tell them to each other as those of today do. */
 const OLDEST = 2_000;
@@ -175,10 +118,39 @@ function refuseItsServices(state: NatsState, legacy: LegacyNats): readonly Reaso
 }
 
 function refuseTarget(state: NatsState, legacy: LegacyNats): readonly Reason[] {
-  const { target } = state;
-  const closed = target.spec?.networkPolicy === 'Closed' ? [CLOSED] : [];
-  const refused = target.refused === undefined ? [] : [target.refused];
-  return [...refused, ...closed, ...refuseTls(state, legacy)];
+  const { spec, wanted, refused } = state.target;
+  const { monitoringPort = MONITORING_PORT } = wanted;
+  return [
+    ...(refused === undefined ? [] : [refused]),
+    ...(spec?.networkPolicy === 'Closed' ? [CLOSED] : []),
+    ...(spec?.replicas === 1 ? [SINGLE] : []),
+    ...(monitoringPort === MONITORING_PORT ? [] : [MONITORED_ELSEWHERE]),
+    ...refuseTls(state, legacy),
+  ];
+}
+
+const SINGLE: Reason = {
+  reason: 'SingleServer',
+  message:
+    'A NatsCluster of one server has no routes, so that nothing joins it with the old servers. ' +
+    'Leave spec.into.spec.replicas out, or write 3.',
+};
+
+const MONITORED_ELSEWHERE: Reason = {
+  reason: 'MonitoredElsewhere',
+  message:
+    `It is seen at port ${MONITORING_PORT} of the new servers when clients are back. Leave ` +
+    'spec.into.spec.monitoringPort out, and write it afterwards.',
+};
+
+/** The new ones have no login to show. */
+function refuseRoutes(state: NatsState, { name }: LegacyNats): readonly Reason[] {
+  if (configOf(state)?.hasRouteLogin !== true) return [];
+  const message =
+    'The old servers ask each other for a login (auth.clusterAuthSecret), and those of a ' +
+    `NatsCluster show them none, so both would not be one. Take that out of NatsCluster ${name} ` +
+    'while its operator runs; or do it by hand, without routes, where all old pods end at once.';
+  return [{ reason: 'RoutesClosed', message }];
 }
 
 const CLOSED: Reason = {

@@ -1,27 +1,59 @@
 // The state of a takeover of a NatsCluster: all that a look has found, and nothing that follows.
 import type { NatsClusterSpec } from '../../../shared/api/nats-cluster.ts';
 import type { Monitored } from '../../../shared/nats/monitor.ts';
-import type { FoundService, Seen, TargetOf } from '../state.ts';
+import type { FoundMade, FoundSecret, FoundService, Seen, TargetOf } from '../state.ts';
 import type { LegacyConfig } from './config.ts';
 import type { LegacyNats } from './legacy.ts';
 
 export interface FoundServer {
   readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
   readonly ip: string | undefined;
   readonly isRunning: boolean;
+  readonly isEnding: boolean;
   /** Clients reach it by the address of its node. */
   readonly hasHostPort: boolean;
 }
 
 /** The configuration of the servers, as far as it may be read. */
 export type FoundConfig =
-  | { readonly is: 'found'; readonly config: LegacyConfig }
+  | { readonly is: 'found'; readonly resourceVersion: string; readonly config: LegacyConfig }
   | { readonly is: 'missing' }
   | { readonly is: 'forbidden' }
   | { readonly is: 'odd' };
 
+/** A Secret, and to whom it belongs. */
+export interface FoundUsers {
+  readonly is: FoundSecret['is'];
+  readonly owners: readonly string[];
+}
+
 /** The word of a server, or why there is none. */
 export type AskedServer = Monitored | { readonly silent: string };
+
+/** The NatsCluster that was made. */
+export interface FoundNatsCluster extends FoundMade {
+  /** For its spec as it is. */
+  readonly isReady: boolean;
+  readonly says: string;
+  readonly extraRoutes: readonly string[];
+  readonly replicas: number;
+}
+
+/** A new server: its id, and how many clients it has. */
+export type AskedNew =
+  | { readonly id: string; readonly clients: number }
+  | { readonly silent: string };
+
+/** Looked for while a plan is carried out or taken back. */
+export interface NatsWork {
+  readonly cluster: FoundNatsCluster | undefined;
+  /** By pods of old servers that answered: the ids of servers to which they have routes. */
+  readonly routes: ReadonlyMap<string, readonly string[]>;
+  /** By pods of new servers. */
+  readonly fresh: ReadonlyMap<string, AskedNew>;
+}
 
 export interface NatsState extends Seen {
   /** Nothing below is looked for without it. */
@@ -34,6 +66,9 @@ export interface NatsState extends Seen {
   /** By pods; undefined where nobody was asked. */
   readonly servers: ReadonlyMap<string, AskedServer> | undefined;
   readonly target: TargetOf<NatsClusterSpec>;
+  /** The Secret with the passwords of users, as the new NatsCluster names it. */
+  readonly users: FoundUsers;
+  readonly work: NatsWork | undefined;
 }
 
 export const configOf = ({ config }: Pick<NatsState, 'config'>): LegacyConfig | undefined =>

@@ -10,8 +10,9 @@ const NAME = 'ballast-takeover';
 const NAMESPACE_RULES: readonly Rule[] = [
   // The last step of a plan that a person has confirmed.
   rule('etcd.database.coreos.com', 'etcdclusters', ['delete', 'get']),
-  rule('nats.io', 'natsclusters', ['get']),
-  rule('', 'pods', ['list']),
+  rule('nats.io', 'natsclusters', ['delete', 'get']),
+  // Those of an old NATS leave one after the other.
+  rule('', 'pods', ['delete', 'list']),
   // That of the clients is led to the new members.
   rule('', 'services', ['get', 'patch']),
   // Those of old members lose their owner; the snapshot is put on one; those of a new cluster go on
@@ -22,9 +23,12 @@ const NAMESPACE_RULES: readonly Rule[] = [
   // The snapshot, and what is made of it.
   rule('ballast.dev', 'etcdbackups', ['create', 'delete', 'get']),
   rule('ballast.dev', 'etcdrestores', ['create', 'delete', 'get']),
-  // How the new one would be stored, and whether its names are free; it goes on rollback.
+  // How the new one would be stored, and whether its names are free; it goes on rollback. A
+  // NatsCluster is made, and routed with the old servers.
   rule('ballast.dev', 'etcdclusters', ['create', 'delete', 'get']),
-  rule('ballast.dev', 'natsclusters', ['create', 'get']),
+  rule('ballast.dev', 'natsclusters', ['create', 'delete', 'get', 'patch']),
+  // The passwords of its users.
+  rule('', 'secrets', ['create']),
   rule('ballast.dev', 'etcdpeers', ['get']),
   rule('apps', 'statefulsets', ['get']),
   // Says on the Takeover what was done, and what needs a person.

@@ -10,7 +10,7 @@ import { defineLegacyNats, LegacyNats } from '../../builders/legacy-nats.ts';
 const NAMESPACES = { group: '', version: 'v1', resource: 'namespaces' } as const;
 const namespace = 'left';
 const OPERATOR = { namespace: 'operators', name: 'etcd-operator' };
-const SECRETS = ['operator', 'server', 'given', 'bus'];
+const SECRETS = ['operator', 'server', 'given', 'bus', 'bus-2-users'];
 const INTO = { name: 'new', spec: { tls: { clients: { secretName: 'given' } } } };
 
 export class LeftEtcd {

@@ -3,7 +3,7 @@
 /** Nobody answers in that scenario; there they are held against the audit log, too. */
 const CARRIED_OUT = 'carried out by integration/takeover/carried-out';
 /** An etcd is carried out in `shop`, and no NATS. */
-const NATS_PLANNED = 'planned by integration/manifests/rights, in another namespace';
+const NATS_CARRIED_OUT = 'carried out by integration/takeover/nats-carried-out';
 
 export const RARE: Readonly<Record<string, string>> = {
   // A killed function announces again what is announced already: integration/migration/killed.
@@ -29,9 +29,19 @@ export const RARE: Readonly<Record<string, string>> = {
   'takeover: get ballast.dev/etcdrestores in left': CARRIED_OUT,
   'takeover: delete ballast.dev/etcdclusters in left': CARRIED_OUT,
   'takeover: patch apps/deployments in operators': CARRIED_OUT,
-  'takeover: get nats.io/natsclusters in shop': NATS_PLANNED,
-  'takeover: create ballast.dev/natsclusters in shop': NATS_PLANNED,
-  'takeover: get ballast.dev/natsclusters in shop': NATS_PLANNED,
+  'takeover: delete /pods in left': NATS_CARRIED_OUT,
+  'takeover: create /secrets in left': NATS_CARRIED_OUT,
+  'takeover: delete nats.io/natsclusters in left': NATS_CARRIED_OUT,
+  'takeover: delete ballast.dev/natsclusters in left': NATS_CARRIED_OUT,
+  'takeover: patch ballast.dev/natsclusters in left': NATS_CARRIED_OUT,
+  'takeover: delete /pods in shop': NATS_CARRIED_OUT,
+  'takeover: create /secrets in shop': NATS_CARRIED_OUT,
+  'takeover: delete nats.io/natsclusters in shop': NATS_CARRIED_OUT,
+  'takeover: get nats.io/natsclusters in shop': NATS_CARRIED_OUT,
+  'takeover: create ballast.dev/natsclusters in shop': NATS_CARRIED_OUT,
+  'takeover: delete ballast.dev/natsclusters in shop': NATS_CARRIED_OUT,
+  'takeover: get ballast.dev/natsclusters in shop': NATS_CARRIED_OUT,
+  'takeover: patch ballast.dev/natsclusters in shop': NATS_CARRIED_OUT,
   'etcd-cluster: get /events in etcds': 'died just after a write',
   'etcd-cluster: get ballast.dev/etcdpeers in etcds': 'died just after a write',
 };

@@ -139,6 +139,12 @@ export class CoreTraffic {
     await until('more rounds', () => this.#round >= enough);
   }
 
+  /** So many connect anew, to wherever they are led by now. */
+  async reconnect(clients: number): Promise<void> {
+    await Promise.all(this.#clients.slice(0, clients).map(({ nats }) => nats.reconnect()));
+    await this.goesOn(1);
+  }
+
   /** Ends it, once everybody has heard the last word of all whom he hears. */
   async report(): Promise<CoreReport> {
     this.#isOn = false;

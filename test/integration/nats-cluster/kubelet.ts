@@ -29,6 +29,8 @@ export interface KubeletOptions {
   readonly binaries: Readonly<Record<string, string>>;
   /** Probes as often as the pod says, as a kubelet does, where time is measured. */
   readonly isPunctual?: boolean;
+  /** Lines of servers that are no pods of it, as they stand in `/etc/hosts`. */
+  readonly hosts?: readonly string[];
 }
 
 export class Kubelet {
@@ -248,7 +250,8 @@ export class Kubelet {
       const host = `${name}.${spec.subdomain}.${namespace}.svc`;
       return [ip, ...container.comesFrom].map((address) => `${address} ${host}`);
     });
-    const text = ['127.0.0.1 localhost', ...lines, ''].join('\n');
+    const { hosts = [] } = this.#options;
+    const text = ['127.0.0.1 localhost', ...hosts, ...lines, ''].join('\n');
     await Promise.all([...this.#pods.values()].map(({ container }) => container.writeHosts(text)));
   }
 

@@ -15,6 +15,12 @@ import { type Named, NEW_IMAGE, OLD_IMAGE, Scene } from './scene.ts';
 
 const run = promisify(execFile);
 
+export interface PlaceOptions {
+  readonly apiServerFlags?: readonly string[];
+  /** Lines of `/etc/hosts` in each pod. */
+  readonly hosts?: readonly string[];
+}
+
 export class Place extends Scene {
   readonly plane: Plane;
   readonly kube: KubeClient;
@@ -29,8 +35,8 @@ export class Place extends Scene {
     this.#accounts = new ServiceAccounts(kube, plane, (error) => kubelet.errors.push(error));
   }
 
-  static async start(): Promise<Place> {
-    const shipped = await startShipped();
+  static async start({ apiServerFlags, hosts = [] }: PlaceOptions = {}): Promise<Place> {
+    const shipped = await startShipped(undefined, apiServerFlags);
     const { plane, kube } = shipped;
     try {
       const controllers = [
@@ -39,7 +45,7 @@ export class Place extends Scene {
         'persistentvolumeclaim-protection-controller',
       ];
       await addControllerManager(plane, { controllers, featureGates: [] });
-      const kubelet = new Kubelet({ plane, kube, binaries: await images(plane) });
+      const kubelet = new Kubelet({ plane, kube, binaries: await images(plane), hosts });
       kubelet.start();
       return new Place(plane, kube, kubelet);
     } catch (error) {
@@ -58,7 +64,7 @@ export class Place extends Scene {
     await this.plane.stop();
   }
 
-  protected kubeconfigOf(account: Named): Promise<string> {
+  kubeconfigOf(account: Named): Promise<string> {
     return this.#accounts.kubeconfigFor(`function/${account.name}`, account);
   }
 

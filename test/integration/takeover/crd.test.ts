@@ -6,7 +6,7 @@ import { specsOnPlane } from '../../lanes/specs-on-plane.ts';
 const LEGACY = { kind: 'EtcdCluster', name: 'old' };
 const LEAST = { legacy: LEGACY, into: { name: 'new' } };
 
-const { create, created, edit } = specsOnPlane(TAKEOVERS, 'Takeover', 'one');
+const { create, created, edit, say } = specsOnPlane(TAKEOVERS, 'Takeover', 'one');
 
 const wanted = (changes: object): object => ({ ...LEAST, ...changes });
 const specOf = async (name: string) => (await created(name))?.['spec'];
@@ -59,6 +59,24 @@ test('it does not become one of another object, and its plan is confirmed afterw
   const confirm = `${name}-0123456789ab`;
   await edit(name, { confirm });
   expect(await specOf(name)).toMatchObject({ confirm });
+});
+
+test('once nothing leads back any more no rollback is asked for', async () => {
+  const name = await create(LEAST);
+  const work = {
+    plan: `${name}-0123456789ab`,
+    into: 'a',
+    legacyUid: 'b',
+    service: { name: 'old', uid: 'c', selector: 'nats_cluster=old' },
+    claims: [],
+    operators: [],
+    attempt: 1,
+  };
+  await say(name, { work });
+  await edit(name, { rollback: true });
+  await edit(name, { rollback: false });
+  await say(name, { work: { ...work, switchingAt: '2026-11-27T12:00:00Z' } });
+  await expect(edit(name, { rollback: true })).rejects.toThrow('nothing leads back any more');
 });
 
 test('a name that cannot begin the id of a plan is refused', async () => {

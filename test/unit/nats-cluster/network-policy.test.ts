@@ -50,6 +50,10 @@ const CALLERS: Readonly<Record<string, Caller>> = {
     namespace: 'ballast-system',
     pod: { 'serving.knative.dev/service': 'nats-cluster' },
   },
+  'the function takeover': {
+    namespace: 'ballast-system',
+    pod: { 'serving.knative.dev/service': 'takeover' },
+  },
   'somebody with its label': {
     namespace: 'bank',
     pod: { 'serving.knative.dev/service': 'nats-cluster' },
@@ -58,8 +62,14 @@ const CALLERS: Readonly<Record<string, Caller>> = {
 };
 
 /** The pods that reach the port. */
-function through(networkPolicy: 'Open' | 'Closed', port: number): readonly string[] {
-  const own = cluster({ spec: { networkPolicy, monitoringPort: 8223 } });
+function through(
+  networkPolicy: 'Open' | 'Closed',
+  port: number,
+  labels: Labels = {},
+): readonly string[] {
+  const made = cluster({ spec: { networkPolicy, monitoringPort: 8223 } });
+  const metadata = { ...made.object.metadata, labels };
+  const own = { ...made, object: { ...made.object, metadata } };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as the API server takes it
   const { podSelector, policyTypes, ingress } = networkPolicySpec(own)['spec'] as Spec;
   expect([podSelector, policyTypes]).toEqual([{ matchLabels: server('nats') }, ['Ingress']]);
@@ -81,6 +91,12 @@ test.each<['Open' | 'Closed', number, readonly string[]]>([
   ['Open', 8222, []],
 ])('%s: port %i is reached by these alone', (networkPolicy, port, peers) => {
   expect(through(networkPolicy, port)).toEqual(peers);
+});
+
+test('one that is made for a Takeover tells that how many clients it has', () => {
+  const labels = { 'ballast.dev/takeover': 'over' };
+  expect(through('Open', 8223, labels)).toEqual(['the function takeover', 'scraper']);
+  expect(through('Closed', 4222, labels)).toEqual(['our function']);
 });
 
 test.each([

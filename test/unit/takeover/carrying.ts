@@ -155,7 +155,7 @@ export class Carrying implements PassingRun {
     this.befalls(this);
     if (!this.isSnapshotHeld) takeBackups(this);
     restore(this);
-    collectGarbage(this);
+    collectGarbage(this.kube);
     this.#write('held', true);
     this.#write('led', this.#leadsToOld());
     this.#judge();
@@ -220,7 +220,7 @@ export class Carrying implements PassingRun {
         lease: { namespace: 'ballast-system', name: 'l', sweepSeconds: 60, isForObjects: true },
       },
       {
-        monitor: DOOR.monitor,
+        ...DOOR,
         ask: async (endpoint, tls) => {
           this.meet({ endpoints: [endpoint], tls });
           const { url } = endpoint;

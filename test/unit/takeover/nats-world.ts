@@ -41,8 +41,13 @@ export function beginNats({ legacy = {}, config = {}, into = {} }: Differs = {})
 
 const owned = (isOwned: boolean): object => (isOwned ? { ownerReferences: [world.owner] } : {});
 
-export function putServer(name: string, port: object = {}, isOwned = true): void {
-  world.kube.put(PODS, {
+export function putServer(
+  name: string,
+  port: object = {},
+  isOwned = true,
+  kube: KubeModel = world.kube,
+): void {
+  kube.put(PODS, {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { namespace, name, labels, ...owned(isOwned) },
@@ -53,7 +58,7 @@ export function putServer(name: string, port: object = {}, isOwned = true): void
 }
 
 export const says = (name: string, changes: Partial<Monitored>): void => {
-  const usual = { version: '2.1.9', asksLogin: true, asksTls: false };
+  const usual = { id: `N${name}`, version: '2.1.9', asksLogin: true, asksTls: false, clients: 0 };
   world.servers.set(ipOf(name), { ...usual, ...changes });
 };
 

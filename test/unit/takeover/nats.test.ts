@@ -33,7 +33,6 @@ beforeEach(() => {
   beginNats();
 });
 
-const NOT_YET = 'NotCarriedOut';
 const told = async (): Promise<string> =>
   (await plan()).refusals.map(({ reason, message }) => `${reason}: ${message}`).join('\n');
 const notes = async (): Promise<readonly string[]> =>
@@ -70,17 +69,19 @@ test('servers of both are routed before anybody is led over', async () => {
     ['JoinRoutes', false],
     ['SwitchService', false],
     ['MoveClients', true],
+    ['LeaveRoutes', false],
     ['DeleteLegacy', false],
   ]);
 });
 
-test('nothing of it can be confirmed, and that is said', async () => {
-  expect(await told()).toMatch(/^NotCarriedOut: This version plans .* docs\/takeover\.md/);
-  expect((await plan()).id).toBeUndefined();
-  expect(conditionOf('Planned')).toBe('False NotCarriedOut');
+test('it waits for a person who confirms exactly it', async () => {
+  const { id, waitsFor } = await plan();
+  expect(id).toMatch(/^over-[0-9a-f]{12}$/);
+  expect(waitsFor).toBe(`It is carried out once spec.confirm is ${id}.`);
+  expect(conditionOf('Planned')).toBe('True Planned');
   world.kube.change(TAKEOVERS, { namespace, name: 'over' }, { spec: { confirm: 'over-1' } });
   await sweep();
-  expect(statusOf()).toMatchObject({ phase: 'Planned' });
+  expect(conditionOf('Degraded')).toBe('True PlanChanged');
   expect(statusOf().work).toBeUndefined();
 });
 
@@ -99,11 +100,6 @@ test('servers stand in the status with what they say', async () => {
     'DirectClients',
     'ClientsReconnect',
   ]);
-});
-
-test('servers that ask each other for something are told of', async () => {
-  beginNats({ config: { cluster: { authorization: { username: 'route' } } } });
-  expect(await notes()).toContain('RoutesClosed');
 });
 
 describe('what is carried over', () => {
@@ -186,7 +182,7 @@ describe('what speaks against it', () => {
         metadata: { deletionTimestamp: '2026-11-26T06:59:00Z' },
       },
     );
-    expect(await refusals()).toEqual(['LegacyEnding', NOT_YET]);
+    expect(await refusals()).toEqual(['LegacyEnding']);
     world.kube.remove(LEGACY_NATS, { namespace, name: 'old' });
     expect(await told()).toMatch(/^LegacyMissing: There is no NatsCluster shop\/old of nats\.io/);
   });
@@ -211,19 +207,40 @@ describe('what speaks against it', () => {
 
   test('what servers were told is missing, forbidden or unreadable', async () => {
     putConfig('port: 4222');
-    expect(await refusals()).toEqual(['ConfigUnreadable', NOT_YET]);
+    expect(await refusals()).toEqual(['ConfigUnreadable']);
     world.kube.remove(SECRETS, { namespace, name: 'old' });
-    expect(await refusals()).toEqual(['SecretMissing', NOT_YET]);
+    expect(await refusals()).toEqual(['SecretMissing']);
     forbid('secrets', 'old');
     expect(await told()).toMatch(
-      /^SecretForbidden: .* -- takeover -n shop --secret old [|] kubectl/,
+      /^SecretForbidden: .* -- takeover -n shop --secret old --secret new-users [|] kubectl/,
+    );
+  });
+
+  test('its servers ask each other for a login', async () => {
+    beginNats({ config: { cluster: { authorization: { username: 'route' } } } });
+    expect(await told()).toMatch(/^RoutesClosed: The old servers ask each other for a login/);
+  });
+
+  test('the new one would have no routes, or tell nobody of its clients', async () => {
+    beginNats({ into: { replicas: 1, monitoringPort: 8333 } });
+    expect(await refusals()).toEqual(['SingleServer', 'MonitoredElsewhere']);
+  });
+
+  test('the Secret of its users is there, or may not be seen', async () => {
+    const metadata = { namespace, name: 'new-users' };
+    world.kube.put(SECRETS, { apiVersion: 'v1', kind: 'Secret', metadata });
+    expect(await told()).toMatch(/^NameTaken: Secret shop\/new-users is there already,/);
+    world.kube.remove(SECRETS, metadata);
+    forbid('secrets', 'new-users');
+    expect(await told()).toMatch(
+      /^SecretForbidden: .* -n shop --secret old --secret new-users [|] kubectl apply/,
     );
   });
 
   test('it asks nobody for a login', async () => {
     beginNats({ config: { authorization: undefined } });
     allSay({ asksLogin: false });
-    expect(await refusals()).toEqual(['NoLogin', NOT_YET]);
+    expect(await refusals()).toEqual(['NoLogin']);
   });
 
   test('servers run on something else than their Secret', async () => {
@@ -237,11 +254,11 @@ describe('what speaks against it', () => {
     world.servers.clear();
     expect(await told()).toMatch(/^ServersSilent: .*old-1: It does not answer\./);
     for (let at = 0; at < 41; at += 1) putServer(`more-${at}`);
-    expect(await refusals()).toEqual(['TooMany', NOT_YET]);
+    expect(await refusals()).toEqual(['TooMany']);
     for (const name of world.kube.of('pods').keys()) {
       world.kube.remove(PODS, { namespace, name: name.split('/').at(-1) ?? '' });
     }
-    expect(await refusals()).toEqual(['NoMembers', NOT_YET]);
+    expect(await refusals()).toEqual(['NoMembers']);
   });
 
   test('clients come by the addresses of nodes', async () => {
@@ -253,7 +270,7 @@ describe('what speaks against it', () => {
     world.kube.remove(SERVICES, { namespace, name: 'old' });
     world.kube.remove(SERVICES, { namespace, name: 'old-mgmt' });
     putNatsService('old-mgmt', false);
-    expect(await refusals()).toEqual(['ServiceMissing', 'ServiceTaken', NOT_YET]);
+    expect(await refusals()).toEqual(['ServiceMissing', 'ServiceTaken']);
     expect(await told()).toContain('the selector app: nats, nats_cluster: old.');
   });
 
@@ -265,7 +282,7 @@ describe('what speaks against it', () => {
       operator: { namespace: 'nats-io', name: 'nats-operator' },
     };
     putTakeover({ legacy, mode: 'Route', into: { name: 'new' } });
-    expect(await refusals()).toEqual(['OperatorMissing', NOT_YET]);
+    expect(await refusals()).toEqual(['OperatorMissing']);
   });
 
   test('the name is taken, or the API server would store no such NatsCluster', async () => {
@@ -277,12 +294,12 @@ describe('what speaks against it', () => {
     expect(await told()).toMatch(/^NameTaken: .* a new NatsCluster, .*: NatsCluster new\./);
     beginNats();
     world.kube.refuses = (what) => what === 'natsclusters to be created';
-    expect(await refusals()).toEqual(['NatsClusterRefused', NOT_YET]);
+    expect(await refusals()).toEqual(['NatsClusterRefused']);
   });
 
   test('clients would be kept out by a policy, or by TLS', async () => {
     beginNats({ into: { networkPolicy: 'Closed', tls: { clients: {} } } });
-    expect(await refusals()).toEqual(['PolicyClosed', 'TlsDiffers', NOT_YET]);
+    expect(await refusals()).toEqual(['PolicyClosed', 'TlsDiffers']);
     beginNats({ config: { tls: {} } });
     allSay({ asksTls: true });
     expect(await told()).toMatch(
@@ -297,7 +314,7 @@ describe('what speaks against it', () => {
       /^CertificateMissing: The old servers .* \*\.new-headless\.shop\.svc,/,
     );
     beginNats({ config: { cluster: { tls } }, into: { tls: { routes: { secretName: 'given' } } } });
-    expect(await refusals()).toEqual([NOT_YET]);
+    expect(await refusals()).toEqual([]);
     beginNats({ into: { tls: { routes: {} } } });
     expect(await told()).toMatch(/^TlsDiffers: The old servers speak with each other without TLS,/);
   });

@@ -24,7 +24,7 @@ export interface Scene {
   };
 }
 
-const all = ({ kube }: Scene, resource: string): readonly KubeObject[] => [
+const allOf = ({ kube }: Scene, resource: string): readonly KubeObject[] => [
   ...kube.of(resource).values(),
 ];
 
@@ -34,7 +34,7 @@ export function takeBackups(scene: Scene): void {
   const isReady = ({ status, metadata }: KubeObject): boolean =>
     status === undefined &&
     kube.objects.has(`persistentvolumeclaims/${namespace}/${metadata.name}`);
-  const object = all(scene, 'etcdbackups').find((one) => isReady(one));
+  const object = allOf(scene, 'etcdbackups').find((one) => isReady(one));
   if (object === undefined) return;
   const entries = [...etcds.old];
   const revision = String(etcds.revision);
@@ -45,7 +45,7 @@ export function takeBackups(scene: Scene): void {
 /** One thing at a time. */
 export function restore(scene: Scene): void {
   const { kube, etcds } = scene;
-  const [object] = all(scene, 'etcdrestores');
+  const [object] = allOf(scene, 'etcdrestores');
   if (object === undefined) return;
   const { name, uid } = object.metadata;
   const status = Object(object['status']) as { phase?: string; clusterId?: string };
@@ -88,9 +88,11 @@ function makeCluster(kube: KubeModel, restoreName: string, clusterId: string): v
 }
 
 /** All that belongs to nobody any more goes. */
-export function collectGarbage({ kube }: Scene): void {
-  const there = new Set([...kube.objects.values()].map(({ metadata }) => metadata.uid));
-  for (const [key, { metadata }] of kube.objects) {
+export function collectGarbage(kube: KubeModel): void {
+  // The model gives an Event the uid of what was made before it.
+  const all = [...kube.objects].filter(([key]) => !key.startsWith('events/'));
+  const there = new Set(all.map(([, { metadata }]) => metadata.uid));
+  for (const [key, { metadata }] of all) {
     const owners = metadata.ownerReferences ?? [];
     if (owners.length === 0 || owners.some(({ uid }) => there.has(uid))) continue;
     kube.remove(refOf(key), at(metadata.name));

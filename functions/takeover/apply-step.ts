@@ -1,0 +1,32 @@
+// Applies one step, of whichever kind is taken over.
+import type { KubeClient } from '../../shared/kube/client.ts';
+import type { Reason } from '../../shared/kube/conditions.ts';
+import { applied, type StepResult } from '../../shared/stateful/steps.ts';
+import { type AnyState, type AnyStep, isOfNats } from './any-state.ts';
+import { DEPLOYMENTS } from './find-operators.ts';
+import { applyNatsStep } from './nats/steps.ts';
+import { applyStep, type StepDeps } from './steps.ts';
+
+export async function applyAnyStep(
+  deps: StepDeps,
+  state: AnyState,
+  step: AnyStep,
+  signal: AbortSignal,
+): Promise<StepResult | Reason> {
+  if (step.type === 'scale-operator') return scaleOperator(deps.kube, step, signal);
+  return isOfNats(state)
+    ? applyNatsStep(deps.kube, state, step, signal)
+    : applyStep(deps, state, step, signal);
+}
+
+async function scaleOperator(
+  kube: KubeClient,
+  { operator, replicas }: Extract<AnyStep, { type: 'scale-operator' }>,
+  signal: AbortSignal,
+): Promise<StepResult> {
+  const { namespace, name, uid, resourceVersion } = operator;
+  const body = { metadata: { uid, resourceVersion }, spec: { replicas } };
+  await kube.patch(DEPLOYMENTS, { namespace, name }, { type: 'merge', body }, { signal });
+  const which = `Deployment ${namespace}/${name} (uid ${uid})`;
+  return applied('OperatorScaled', `Gave ${which} ${replicas} replicas.`);
+}

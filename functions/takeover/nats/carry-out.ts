@@ -1,0 +1,147 @@
+// Carries out a confirmed plan of a NatsCluster: the first of its steps that is not done is next.
+// That the new servers are ready and routed with the old ones is looked at before each step. Pure.
+import type { Reason } from '../../../shared/kube/conditions.ts';
+import { timestamp } from '../../../shared/kube/timestamp.ts';
+import { listed, waitFor } from '../../../shared/stateful/decision.ts';
+import { intoOf, type Records, selectorText } from '../records.ts';
+import { endNow, isBegun, operatorsIn, type Stage, stageNow } from '../stages.ts';
+import { stopOperators, stoppedOperators } from '../stop-operators.ts';
+import type { NatsDecision, NatsStep } from './decision.ts';
+import { isJoined, isLedOver, isUnrouted, joinRoutes, leadOver, leaveRoutes } from './lead-over.ts';
+import { isMade, makeCluster } from './make-cluster.ts';
+import { areMoved, moveClients } from './move-clients.ts';
+import type { NatsState } from './state.ts';
+
+export function carryOutNats(state: NatsState, records: Records): NatsDecision {
+  const { legacy, nowMs } = state;
+  const obstacle = obstacleTo(state, records);
+  if (obstacle !== undefined) return waitFor('Go on', [obstacle], obstacle);
+  // With it all is gone by which the others are known.
+  if (legacy === undefined) return endNow(records, nowMs);
+  return stageNow(stagesOf(state, records), records, nowMs);
+}
+
+/** The plan was about another thing than there is now: only a person can say what to do. */
+function obstacleTo(state: NatsState, records: Records): Reason | undefined {
+  const { legacy, takeover, pods } = state;
+  const { work } = records;
+  if (isBegun(records, 'DeleteLegacy')) {
+    return legacy === undefined || legacy.uid === work.legacyUid ? undefined : LEGACY_GONE;
+  }
+  if (legacy?.uid !== work.legacyUid || legacy.isEnding) return LEGACY_GONE;
+  if (intoOf(takeover) !== work.into) return SPEC_CHANGED;
+  const known = new Set(work.servers?.map(({ uid }) => uid));
+  const others = pods.filter(({ uid }) => !known.has(uid)).map(({ name }) => name);
+  if (others.length > 0) return appeared(others);
+  return isAsConfirmed(state, records) || isLedOver(state) ? undefined : serviceChanged(records);
+}
+
+const isAsConfirmed = ({ client }: NatsState, { work: { service } }: Records): boolean =>
+  client?.uid === service.uid && selectorText(client.selector) === service.selector;
+
+const LEGACY_GONE: Reason = {
+  reason: 'LegacyGone',
+  message:
+    'Somebody deleted the legacy NatsCluster while it was taken over, and its pods go with it. ' +
+    'What was made stays: see status.steps and the new NatsCluster, and lead the Service of the ' +
+    'clients to that.',
+};
+
+const SPEC_CHANGED: Reason = {
+  reason: 'SpecChanged',
+  message:
+    'spec.into is another one than was confirmed. Write it as it was; or roll it back ' +
+    '(spec.rollback: true) while there is a way, and create another Takeover.',
+};
+
+const appeared = (pods: readonly string[]): Reason => ({
+  reason: 'ServersAppeared',
+  message:
+    `Pod ${listed(pods)} was not there when the plan was confirmed, so an operator runs ` +
+    'somewhere and makes them. Scale it to 0, delete that pod, and it goes on.',
+});
+
+const serviceChanged = ({ work: { service } }: Records): Reason => ({
+  reason: 'ServiceChanged',
+  message:
+    `Service ${service.name} is no longer as it was when the plan was confirmed, and does not ` +
+    'lead to the new servers, so nobody knows where clients are. Give it back its selector ' +
+    `(${service.selector}).`,
+});
+
+function stagesOf(state: NatsState, records: Records): readonly Stage<NatsStep>[] {
+  const { work } = records;
+  const names = listed((work.servers ?? []).map(({ name }) => name));
+  return [
+    {
+      name: 'StopOperator',
+      precondition: operatorsIn(work),
+      isDone: stoppedOperators(state),
+      act: () => stopOperators(state, work),
+    },
+    {
+      name: 'MakeCluster',
+      precondition: `NatsCluster ${state.takeover.spec.into.name} and its Secret were not there.`,
+      isDone: isMade(state),
+      act: () => makeCluster(state, records),
+    },
+    {
+      name: 'JoinRoutes',
+      precondition: `NatsCluster ${state.work?.cluster?.uid ?? ''} is Ready.`,
+      isDone: isJoined(state, records),
+      act: () => joinRoutes(state, records),
+    },
+    ...leadingStages(state, records, names),
+  ];
+}
+
+function leadingStages(
+  state: NatsState,
+  records: Records,
+  names: string,
+): readonly Stage<NatsStep>[] {
+  const { service, legacyUid } = records.work;
+  return [
+    {
+      name: 'SwitchService',
+      precondition:
+        `Each new server has a route to each of ${names}; Service ${service.name} has uid ` +
+        `${service.uid}.`,
+      isDone: isLedOver(state),
+      act: () => leadOver(state, records),
+    },
+    {
+      name: 'MoveClients',
+      precondition: `Service ${service.name} leads to the new servers.`,
+      isDone: areMoved(state, records),
+      act: () => moveClients(state, records),
+    },
+    {
+      name: 'LeaveRoutes',
+      precondition: 'No old pod is left.',
+      isDone: isUnrouted(state),
+      act: () => leaveRoutes(state),
+    },
+    {
+      name: 'DeleteLegacy',
+      precondition: `It has uid ${legacyUid} and no pod, and owns no client Service.`,
+      isDone: false,
+      act: () => deleteLegacy(state, records),
+    },
+  ];
+}
+
+function deleteLegacy({ legacy, nowMs }: NatsState, { work, steps }: Records): NatsDecision {
+  const next = `Delete NatsCluster ${legacy?.name ?? ''} of the old operator`;
+  if (legacy === undefined || legacy.isEnding) {
+    return waitFor(next, [{ reason: 'LegacyEnding', message: 'It is being deleted.' }]);
+  }
+  // Where all pods were gone already nobody has noted it.
+  if (work.switchingAt === undefined) {
+    const noted = { ...work, switchingAt: timestamp(nowMs) };
+    return { step: { type: 'write-records', records: { work: noted, steps } }, next };
+  }
+  const { resourceVersion } = legacy;
+  const step = { type: 'delete-legacy-nats', uid: work.legacyUid, resourceVersion } as const;
+  return { step, next };
+}

@@ -1,0 +1,85 @@
+// Joins servers of both by routes, and leads the Service of the clients over, and back on rollback.
+// Pure.
+import { NATS_CLUSTER_LABEL } from '../../../shared/api/nats-cluster.ts';
+import { waitFor } from '../../../shared/stateful/decision.ts';
+import type { Takeover } from '../object.ts';
+import { type Records, selectorText } from '../records.ts';
+import { SERVERS_MAX } from './ask-servers.ts';
+import type { NatsDecision } from './decision.ts';
+import { type LegacyNats, routeOf } from './legacy.ts';
+import { isFreshKnown, lackingRoutes } from './mesh.ts';
+import { answersOf, type NatsState } from './state.ts';
+
+/** It selects the new pods, and no old one. */
+export const newSelectorOf = ({
+  spec,
+}: Pick<Takeover, 'spec'>): Readonly<Record<string, string>> => ({
+  [NATS_CLUSTER_LABEL]: spec.into.name,
+});
+
+/** Clients are led to the new servers, and the Service does not go with the legacy object. */
+export function isLedOver({ takeover, client }: NatsState): boolean {
+  if (client === undefined || client.isOwned) return false;
+  return selectorText(client.selector) === selectorText(newSelectorOf(takeover));
+}
+
+export function leadOver({ client }: NatsState, { work }: Records): NatsDecision {
+  const { name } = work.service;
+  const next = `Lead Service ${name} to the new servers`;
+  if (client !== undefined) return { step: { type: 'lead-over', service: client }, next };
+  return waitFor(next, [{ reason: 'ServiceMissing', message: `Service ${name} is gone.` }]);
+}
+
+/** To those that there were when the plan was confirmed; they tell of the others. */
+const routesTo = (legacy: LegacyNats, { work }: Records): readonly string[] =>
+  (work.servers ?? []).slice(0, SERVERS_MAX).map(({ name }) => routeOf(legacy, name));
+
+const hasRoutes = ({ legacy, work: seen }: NatsState, records: Records): boolean => {
+  const has = new Set(seen?.cluster?.extraRoutes);
+  return legacy !== undefined && routesTo(legacy, records).every((one) => has.has(one));
+};
+
+/**
+ * A message that is published on one side is heard on the other. Once old servers leave, those that
+ * are left need not answer.
+ */
+export function isJoined(state: NatsState, records: Records): boolean {
+  if (state.pods.length === 0) return true;
+  const isSeen = answersOf(state).length > 0 || records.work.switchingAt !== undefined;
+  return (
+    isSeen && hasRoutes(state, records) && isFreshKnown(state) && lackingRoutes(state) === undefined
+  );
+}
+
+/** Servers connect within a second; later a person has to look what keeps them from it. */
+const JOINED_WITHIN_MS = 120_000;
+
+export function joinRoutes(state: NatsState, records: Records): NatsDecision {
+  const { legacy, work: seen, nowMs } = state;
+  const next = 'Route the servers of both';
+  if (legacy !== undefined && seen?.cluster !== undefined && !hasRoutes(state, records)) {
+    const routes = routesTo(legacy, records);
+    return { step: { type: 'set-routes', cluster: seen.cluster, routes }, next };
+  }
+  const silent =
+    answersOf(state).length === 0 ? 'no old server answers' : 'not all new servers answer';
+  const waits = {
+    reason: 'RoutesMissing',
+    message:
+      `Not every server is heard by all others yet: ${lackingRoutes(state) ?? silent}. Nobody is ` +
+      'led over before. A NetworkPolicy that keeps them off each other is to let ports 6222 ' +
+      'and 8222 through.',
+  };
+  const began = records.steps.find(({ name }) => name === 'JoinRoutes')?.startedAt ?? '';
+  const isLate = nowMs - Date.parse(began) > JOINED_WITHIN_MS;
+  return waitFor(next, [waits], isLate ? waits : undefined);
+}
+
+export const isUnrouted = ({ work: seen }: NatsState): boolean =>
+  seen?.cluster?.extraRoutes.length === 0;
+
+export function leaveRoutes({ work: seen }: NatsState): NatsDecision {
+  const next = 'Take the routes to the old servers out';
+  if (seen?.cluster === undefined) return waitFor(next, []);
+  return { step: { type: 'set-routes', cluster: seen.cluster, routes: [] }, next };
+}

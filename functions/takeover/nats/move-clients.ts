@@ -1,0 +1,55 @@
+// Old servers leave one after the other, each once the clients of the one before are connected
+// again. Before the first one goes it is noted that nothing leads back. Pure.
+import type { MovingServer } from '../../../shared/api/takeover.ts';
+import { timestamp } from '../../../shared/kube/timestamp.ts';
+import { waitFor } from '../../../shared/stateful/decision.ts';
+import type { Records } from '../records.ts';
+import type { NatsDecision } from './decision.ts';
+import { clientsOf, isFreshKnown } from './mesh.ts';
+import type { FoundServer, NatsState } from './state.ts';
+
+/** Libraries try again each two seconds or so; a client that is not back by then is gone. */
+const BACK_WITHIN_MS = 60_000;
+
+const ofMoving = ({ pods }: NatsState, moving: MovingServer | undefined): FoundServer | undefined =>
+  pods.find(({ uid }) => uid === moving?.uid);
+
+/** As many are connected as were before it left. */
+function areBack(state: NatsState, moving: MovingServer | undefined): boolean {
+  if (moving === undefined) return true;
+  if (ofMoving(state, moving) !== undefined) return false;
+  const isOver = state.nowMs - Date.parse(moving.since) >= BACK_WITHIN_MS;
+  return isOver || (isFreshKnown(state) && clientsOf(state) >= moving.clients);
+}
+
+export const areMoved = (state: NatsState, { work }: Records): boolean =>
+  state.pods.length === 0 && areBack(state, work.moving);
+
+export function moveClients(state: NatsState, { work, steps }: Records): NatsDecision {
+  const { moving } = work;
+  const leaving = ofMoving(state, moving);
+  if (leaving !== undefined) return end(leaving);
+  if (!areBack(state, moving)) {
+    const next = `Let the clients of ${moving?.pod ?? ''} come back`;
+    const message =
+      `${clientsOf(state)} clients are connected, and ${moving?.clients ?? 0} were before. It ` +
+      'goes on when they are back, or after a minute.';
+    return waitFor(next, [{ reason: 'ClientsAway', message }]);
+  }
+  const [server] = state.pods;
+  if (server === undefined) return waitFor('Go on', []);
+  const now = timestamp(state.nowMs);
+  const next = { pod: server.name, uid: server.uid, clients: clientsOf(state), since: now };
+  const noted = { switchingAt: now, ...work, moving: next };
+  return {
+    step: { type: 'write-records', records: { work: noted, steps } },
+    next: `Let ${server.name} leave`,
+  };
+}
+
+function end(server: FoundServer): NatsDecision {
+  const next = `Delete pod ${server.name}`;
+  if (!server.isEnding) return { step: { type: 'delete-server', server }, next };
+  const message = `Pod ${server.name} is being deleted.`;
+  return waitFor(next, [{ reason: 'Ending', message }]);
+}

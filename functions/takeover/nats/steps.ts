@@ -1,0 +1,165 @@
+// Applies one step on a NatsCluster. Each changes one thing: what it makes it creates and never
+// updates, and what is there it changes or deletes by uid, on condition that it is still as it was
+// observed.
+import { NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
+import { LEGACY_NATS } from '../../../shared/api/takeover.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import type { Reason } from '../../../shared/kube/conditions.ts';
+import { apiVersionOf } from '../../../shared/kube/objects.ts';
+import { listed } from '../../../shared/stateful/decision.ts';
+import { PODS, SERVICES } from '../../../shared/stateful/parts.ts';
+import { applied, type StepResult } from '../../../shared/stateful/steps.ts';
+import type { AnyStep } from '../any-state.ts';
+import { readSecrets } from '../read-secrets.ts';
+import { selectorInstead, withoutLegacy } from '../steps.ts';
+import type { FoundMade, FoundService } from '../state.ts';
+import { usersSecretOf } from './carry-over.ts';
+import { passwordsIn } from './config.ts';
+import type { NatsStep } from './decision.ts';
+import { newSelectorOf } from './lead-over.ts';
+import { CONFIG_KEY, configSecretOf } from './legacy.ts';
+import { keysWanted, natsClusterManifest, usersManifest } from './render.ts';
+import type { NatsState } from './state.ts';
+
+export async function applyNatsStep(
+  kube: KubeClient,
+  state: NatsState,
+  step: AnyStep,
+  signal: AbortSignal,
+): Promise<StepResult | Reason> {
+  const { takeover, target } = state;
+  const { namespace } = takeover;
+  switch (step.type) {
+    case 'make-nats-cluster': {
+      // One that is there already stays as it is, and the next look says whose it is.
+      await kube.create(NATS_CLUSTERS, natsClusterManifest(takeover, target.wanted), { signal });
+      return applied('Created', `Created NatsCluster ${takeover.spec.into.name}.`);
+    }
+    case 'make-users':
+      return makeUsers(kube, state, step.cluster, signal);
+    case 'set-routes':
+      return setRoutes(kube, state, step, signal);
+    case 'lead-over':
+      return lead(kube, state, step.service, over(state, step.service), signal);
+    case 'lead-back':
+      return lead(kube, state, step.service, back(state, step.service), signal);
+    case 'delete-server': {
+      const { name, uid, resourceVersion } = step.server;
+      await kube.delete(PODS, { namespace, name }, { uid, resourceVersion }, { signal });
+      return applied('ServerLeft', `Deleted pod ${name} (uid ${uid}) of the old servers.`);
+    }
+    case 'delete-nats-cluster': {
+      const { name, uid, resourceVersion } = step.found;
+      const background = { propagationPolicy: 'Background', signal } as const;
+      const found = { namespace, name };
+      await kube.delete(NATS_CLUSTERS, found, { uid, resourceVersion }, background);
+      return applied('TakenBack', `Deleted NatsCluster ${name} (uid ${uid}), which was ours.`);
+    }
+    case 'delete-legacy-nats':
+      return deleteLegacy(kube, state, step, signal);
+    default:
+      // Operators are scaled and the status is written by pieces of their own.
+      return { isSlow: false };
+  }
+}
+
+/** Passwords go from the one Secret into the other, and nowhere else. */
+async function makeUsers(
+  kube: KubeClient,
+  { takeover, target }: NatsState,
+  cluster: FoundMade,
+  signal: AbortSignal,
+): Promise<StepResult | Reason> {
+  const { namespace, spec } = takeover;
+  const config = configSecretOf(spec.legacy);
+  const secret = (await readSecrets(kube, namespace, [config], signal)).get(config);
+  const text = secret?.is === 'found' ? (secret.data[CONFIG_KEY] ?? '') : '';
+  const passwords = passwordsIn(text);
+  const name = usersSecretOf(spec.into);
+  const wanted = keysWanted(target.wanted, name);
+  const lacking = wanted.filter((key) => !passwords.has(key));
+  if (lacking.length > 0) {
+    const message =
+      `Secret ${namespace}/${config} has no password of ${listed(lacking)}, or may not be read. ` +
+      `Put ${CONFIG_KEY} back there, or create Secret ${name} with these keys by hand, with ` +
+      `NatsCluster ${cluster.name} (uid ${cluster.uid}) as its owner.`;
+    return { reason: 'SecretMissing', message };
+  }
+  const data = Object.fromEntries(wanted.map((key) => [key, passwords.get(key) ?? '']));
+  const manifest = usersManifest(takeover, cluster, data);
+  await kube.create({ group: '', version: 'v1', resource: 'secrets' }, manifest, { signal });
+  return applied('Created', `Created Secret ${name} with the passwords of ${wanted.length} users.`);
+}
+
+async function setRoutes(
+  kube: KubeClient,
+  { takeover: { namespace } }: NatsState,
+  { cluster, routes }: Extract<NatsStep, { type: 'set-routes' }>,
+  signal: AbortSignal,
+): Promise<StepResult> {
+  const { name, uid, resourceVersion } = cluster;
+  const extraRoutes = routes.length === 0 ? null : routes;
+  const body = { metadata: { uid, resourceVersion }, spec: { extraRoutes } };
+  await kube.patch(NATS_CLUSTERS, { namespace, name }, { type: 'merge', body }, { signal });
+  return routes.length === 0
+    ? applied('RoutesLeft', `NatsCluster ${name} has no routes to the old servers any more.`)
+    : applied('RoutesJoined', `NatsCluster ${name} has routes to ${listed(routes)}.`);
+}
+
+interface Led {
+  readonly ownerReferences: FoundService['owners'] | null;
+  readonly selector: FoundService['selector'];
+  readonly result: StepResult;
+}
+
+/** It leads to the new pods, and does not go with the old ones. */
+const over = (state: NatsState, { name, owners }: FoundService): Led => ({
+  ownerReferences: withoutLegacy(owners, state),
+  selector: newSelectorOf(state.takeover),
+  result: applied(
+    'ServiceSwitched',
+    `Service ${name} leads to NatsCluster ${state.takeover.spec.into.name}.`,
+  ),
+});
+
+/** As it was when the plan was confirmed, and as the operator writes its owner. */
+function back({ takeover }: NatsState, { name, owners }: FoundService): Led {
+  const { legacy } = takeover.spec;
+  const { legacyUid: uid = '', service } = takeover.status.work ?? {};
+  const kind = { apiVersion: apiVersionOf(LEGACY_NATS), kind: 'NatsCluster' };
+  const pairs = (service?.selector ?? '').split(',').map((pair) => pair.split('='));
+  return {
+    ownerReferences: [...owners, { ...kind, name: legacy.name, uid, controller: true }],
+    selector: Object.fromEntries(pairs),
+    result: applied('ServiceGivenBack', `Service ${name} leads to the old servers again.`),
+  };
+}
+
+/** Both at once. */
+async function lead(
+  kube: KubeClient,
+  { takeover: { namespace } }: NatsState,
+  { name, uid, resourceVersion, selector }: FoundService,
+  led: Led,
+  signal: AbortSignal,
+): Promise<StepResult> {
+  const body = {
+    metadata: { uid, resourceVersion, ownerReferences: led.ownerReferences },
+    spec: { selector: selectorInstead(selector, led.selector) },
+  };
+  await kube.patch(SERVICES, { namespace, name }, { type: 'merge', body }, { signal });
+  return led.result;
+}
+
+async function deleteLegacy(
+  kube: KubeClient,
+  { takeover }: NatsState,
+  { uid, resourceVersion }: Extract<NatsStep, { type: 'delete-legacy-nats' }>,
+  signal: AbortSignal,
+): Promise<StepResult> {
+  const { namespace, spec } = takeover;
+  const { name } = spec.legacy;
+  const background = { propagationPolicy: 'Background', signal } as const;
+  await kube.delete(LEGACY_NATS, { namespace, name }, { uid, resourceVersion }, background);
+  return applied('LegacyDeleted', `Deleted NatsCluster ${name} (uid ${uid}) of the operator.`);
+}

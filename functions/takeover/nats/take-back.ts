@@ -1,0 +1,69 @@
+// Takes a takeover of a NatsCluster back: clients are led to the old servers first, then the
+// operator gets its replicas, and the new NatsCluster is deleted. Its claims stay, since somebody
+// may have put a stream there meanwhile. Pure.
+import type { Reason } from '../../../shared/kube/conditions.ts';
+import { waitFor } from '../../../shared/stateful/decision.ts';
+import type { Records } from '../records.ts';
+import { endNow } from '../stages.ts';
+import { restartOperators } from '../stop-operators.ts';
+import type { NatsDecision } from './decision.ts';
+import { newSelectorOf } from './lead-over.ts';
+import { selectorText } from '../records.ts';
+import { answersOf, type NatsState } from './state.ts';
+
+export function takeBackNats(state: NatsState, records: Records): NatsDecision {
+  const { legacy, nowMs } = state;
+  if (legacy?.uid !== records.work.legacyUid || legacy.isEnding) return stuck(LEGACY_GONE);
+  return (
+    leadBack(state, records) ??
+    restartOperators(state, records.work) ??
+    deleteCluster(state) ??
+    goneParts(state) ??
+    endNow(records, nowMs)
+  );
+}
+
+const stuck = (trouble: Reason): NatsDecision => waitFor('Roll it back', [trouble], trouble);
+
+const LEGACY_GONE: Reason = {
+  reason: 'LegacyGone',
+  message:
+    'The legacy NatsCluster is gone, so nothing leads back to it, and the new one is kept. Lead ' +
+    'the Service of the clients to that, and delete this Takeover.',
+};
+
+const SILENT: Reason = {
+  reason: 'ServersSilent',
+  message:
+    'No old server answers, so clients are not led back to them. Bring one back, and it goes on.',
+};
+
+function leadBack(state: NatsState, { work }: Records): NatsDecision | undefined {
+  const { client, takeover } = state;
+  const isLed =
+    client?.uid === work.service.uid &&
+    selectorText(client.selector) === selectorText(newSelectorOf(takeover));
+  if (!isLed) return undefined;
+  if (answersOf(state).length === 0) return stuck(SILENT);
+  const next = `Lead Service ${client.name} back`;
+  return { step: { type: 'lead-back', service: client }, next };
+}
+
+function deleteCluster({ work: seen }: NatsState): NatsDecision | undefined {
+  const found = seen?.cluster;
+  if (found?.isOurs !== true) return undefined;
+  const next = `Delete NatsCluster ${found.name}`;
+  if (!found.isEnding) return { step: { type: 'delete-nats-cluster', found }, next };
+  const message = `NatsCluster ${found.name} is being deleted.`;
+  return waitFor(next, [{ reason: 'Ending', message }]);
+}
+
+const PARTS = /^(?:StatefulSet|Service) /;
+
+/** They go with the NatsCluster. */
+function goneParts({ taken, work: seen }: NatsState): NatsDecision | undefined {
+  const parts = seen?.cluster === undefined ? taken.filter((one) => PARTS.test(one)) : [];
+  if (parts.length === 0) return undefined;
+  const message = `${parts.join(', ')} are going.`;
+  return waitFor('Let the new NatsCluster go', [{ reason: 'Ending', message }]);
+}

@@ -1,0 +1,44 @@
+// The function takeover, with somebody who is told before and after each of its writes and may end
+// it there, as a process that dies: what it wrote before is written, and nothing comes after.
+import type { Deps } from '../../../functions/takeover/deps.ts';
+import { takeover } from '../../../functions/takeover/index.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
+
+const WRITES = ['create', 'apply', 'patch', 'delete'] as const;
+
+/** `write` as `patch services`; whoever throws ends the function. */
+export type Witness = (when: 'before' | 'after', write: string) => Promise<void>;
+
+export const mortalTakeover = (witness: Witness): typeof takeover => ({
+  ...takeover,
+  open: async (config, scope) => {
+    const deps: Deps = await takeover.open(config, scope);
+    return Object.assign(deps, { kube: watched(deps.kube, witness) });
+  },
+});
+
+function watched(kube: KubeClient, witness: Witness): KubeClient {
+  return new Proxy(kube, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(target, name, target);
+      if (typeof value !== 'function') return value;
+      const call = (...args: readonly unknown[]): unknown => Reflect.apply(value, target, args);
+      const verb = WRITES.find((one) => one === name);
+      return verb === undefined ? call : seen(verb, call, witness);
+    },
+  });
+}
+
+const seen =
+  (verb: string, call: (...args: readonly unknown[]) => unknown, witness: Witness) =>
+  async (...args: readonly unknown[]): Promise<unknown> => {
+    const { resource } = Object(args[0]) as { readonly resource?: string };
+    const isDry = args.some((one) => Object(one).dryRun === true);
+    // The Lease of the sweep is about no Takeover.
+    if (isDry || resource === 'leases') return call(...args);
+    const write = `${verb} ${resource}`;
+    await witness('before', write);
+    const answer = await call(...args);
+    await witness('after', write);
+    return answer;
+  };

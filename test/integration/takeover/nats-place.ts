@@ -1,0 +1,277 @@
+// A place for takeovers of a NATS: three servers of 2.1.9 with logins and TLS everywhere as bare
+// pods, an operator of them, 50 clients behind their Service, and the functions that carry a
+// takeover out, each with the rights of its own account. New servers are real ones, too.
+import { randomInt } from 'node:crypto';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { takeover } from '../../../functions/takeover/index.ts';
+import { takeoverRights } from '../../../knative/tools/rights/takeover.ts';
+import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
+import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
+import type { Part } from '../../../knative/try/local/process/part.ts';
+import { TAKEOVERS, type TakeoverStatus } from '../../../shared/api/takeover.ts';
+import { systemClock } from '../../../shared/clock.ts';
+import { SWEEP } from '../../../shared/function/sources.ts';
+import { type RunningFunction, startFunction } from '../../../shared/function/start.ts';
+import { askAccounts, askMonitor } from '../../../shared/nats/monitor.ts';
+import { PODS, SERVICES } from '../../../shared/stateful/parts.ts';
+import { issue, makeAuthority } from '../../../shared/x509.ts';
+import { configText, defineLegacyNats, LegacyNats } from '../../builders/legacy-nats.ts';
+import { sendEvent } from '../../builders/send-event.ts';
+import { SHIPPED } from '../../builders/shipped.ts';
+import { until } from '../../builders/versioned-kind.ts';
+import { type Audit, prepareAudit } from '../../lanes/audit.ts';
+import { requestsIn } from '../manifests/installed.ts';
+import { type Misfits, misfitsOf } from '../manifests/misfits.ts';
+import { CoreTraffic } from '../nats-cluster/core-traffic.ts';
+import { Place } from '../nats-cluster/place.ts';
+import { ServiceHere } from '../nats-cluster/service-here.ts';
+import { mortalTakeover, type Witness } from './mortal-takeover.ts';
+import { DEPLOYMENTS } from './takeover-place.ts';
+
+export const namespace = 'mill';
+const NETWORK = `127.${randomInt(1, 255)}.${randomInt(1, 255)}`;
+export const OLD = [1, 2, 3].map((at) => ({
+  name: `old-${at}`,
+  ip: `${NETWORK}.${at}`,
+  host: `old-${at}.old-mgmt.${namespace}.svc`,
+}));
+export const LOGIN = { user: 'web', pass: 'known to both' };
+export const CLIENTS = 50;
+/** A NatsCluster for each time that it is rolled back. */
+const INTO = Array.from({ length: 8 }, (_, at) => `next-${at}`);
+const HOST = `old.${namespace}.svc`;
+const WITHIN_MS = 120_000;
+const LOOK_EVERY_MS = 50;
+
+const validity = { fromMs: Date.now() - 60_000, toMs: Date.now() + 3_600_000 };
+const authority = makeAuthority('nats', validity);
+const names = INTO.flatMap((name) => [name, `*.${name}-headless`]);
+const hosts = [HOST, ...OLD.map(({ ip }) => ip), ...OLD.map(({ host }) => host)];
+const { certPem, keyPem } = issue(
+  authority,
+  { hosts: [...hosts, ...names.map((name) => `${name}.${namespace}.svc`)] },
+  validity,
+);
+const USERS = { users: [{ username: LOGIN.user, password: LOGIN.pass }] };
+const SECRETS = ['old', 'new-tls', ...INTO.map((name) => `${name}-users`)];
+
+export class NatsTakeoverPlace {
+  readonly place: Place;
+  readonly old: LegacyNats;
+  readonly #audit: Audit;
+  readonly #servers = new Map<string, Part>();
+  readonly #closed = new AbortController();
+  #loop: Promise<unknown> = Promise.resolve();
+  #service: ServiceHere | undefined;
+  #natsCluster: RunningFunction | undefined;
+  #takeover: RunningFunction | undefined;
+  #answer = '';
+
+  private constructor(place: Place, audit: Audit) {
+    this.place = place;
+    this.old = new LegacyNats(place.kube, namespace, 'old');
+    this.#audit = audit;
+  }
+
+  static async start(): Promise<NatsTakeoverPlace> {
+    const audit = await prepareAudit();
+    const lines = OLD.map(({ ip, host }) => `${ip} ${host}`);
+    const place = await Place.start({ apiServerFlags: audit.flags, hosts: lines });
+    const one = new NatsTakeoverPlace(place, audit);
+    await one.#startOld();
+    await one.#leave();
+    one.#service = await ServiceHere.start(OLD.map(({ ip }) => `${ip}:4222`));
+    one.#loop = one.#follow();
+    one.#natsCluster = await place.startFunction();
+    await one.startTakeover(async () => undefined);
+    return one;
+  }
+
+  async #startOld(): Promise<void> {
+    const dir = join(this.place.plane.dir, 'legacy-nats');
+    await mkdir(dir);
+    const files = { 'tls.crt': certPem, 'tls.key': keyPem, 'ca.crt': authority.certPem };
+    for (const [name, text] of Object.entries(files)) await writeFile(join(dir, name), text);
+    const tls = { cert_file: join(dir, 'tls.crt'), key_file: join(dir, 'tls.key') };
+    const routes = OLD.map((one) => `nats://${one.ip}:6222`);
+    const command = await resolvePart('nats-server-2-1');
+    const started = OLD.map(async ({ name, ip }) => {
+      const cluster = {
+        host: ip,
+        port: 6222,
+        routes,
+        tls: { ...tls, ca_file: join(dir, 'ca.crt') },
+      };
+      const path = join(dir, `${name}.conf`);
+      await writeFile(path, configText({ host: ip, cluster, authorization: USERS, tls }));
+      const url = `http://${ip}:8222`;
+      const ready = async (signal: AbortSignal) =>
+        (await askMonitor(url, { timeoutMs: 2_000, signal })).asksTls;
+      const env = { SERVER_NAME: name };
+      const part = await this.place.plane.add({
+        name,
+        command,
+        args: ['-c', path],
+        env,
+        url,
+        ready,
+      });
+      this.#servers.set(name, part);
+    });
+    await Promise.all(started);
+  }
+
+  /** As an operator leaves it, with the rights that a person grants to the functions. */
+  async #leave(): Promise<void> {
+    const { place } = this;
+    await place.namespace(namespace);
+    await applyObjects(
+      place.kube,
+      takeoverRights(namespace, SECRETS).map((object) => ({ file: 'npm run rights', object })),
+    );
+    const files = { 'tls.crt': certPem, 'tls.key': keyPem, 'ca.crt': authority.certPem };
+    await place.putSecret({ namespace, name: '' }, 'new-tls', files);
+    await defineLegacyNats(place.kube);
+    const tls = { cert_file: 'tls.crt' };
+    await this.old.create(OLD, { cluster: { port: 6222, tls }, authorization: USERS, tls });
+    const labels = { name: 'nats-operator' };
+    const containers = [{ name: 'operator', image: 'natsio/nats-operator:0.8.3' }];
+    await place.kube.create(DEPLOYMENTS, {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { namespace, name: 'nats-operator' },
+      spec: {
+        replicas: 1,
+        selector: { matchLabels: labels },
+        template: { metadata: { labels }, spec: { containers } },
+      },
+    });
+  }
+
+  /** Plays kube-proxy for the Service of the clients, and the kubelet for old pods. */
+  async #follow(): Promise<void> {
+    const { kube } = this.place;
+    while (!this.#closed.signal.aborted) {
+      const pods = (await kube.list(PODS, { namespace })).items;
+      const there = new Set(pods.map(({ metadata }) => metadata.name));
+      for (const [name, part] of this.#servers) {
+        if (!there.has(name)) await part.stop();
+      }
+      const service = await kube.get(SERVICES, { namespace, name: 'old' });
+      const selector = Object.entries(Object(Object(service?.['spec']).selector));
+      const behind = pods.filter(({ metadata, status }) => {
+        const isChosen = selector.every(([key, value]) => metadata.labels?.[key] === value);
+        return isChosen && Object(status).phase === 'Running' && !metadata.deletionTimestamp;
+      });
+      this.#service?.leadTo(behind.map(({ status }) => `${String(Object(status).podIP)}:4222`));
+      await systemClock.sleep(LOOK_EVERY_MS);
+    }
+  }
+
+  async startTakeover(witness: Witness): Promise<void> {
+    await this.#takeover?.stop();
+    const account = { namespace: 'ballast-system', name: 'takeover' };
+    const environment = {
+      PORT: '0',
+      LOG_LEVEL: 'silent',
+      DRAIN_MINIMUM_SECONDS: '0',
+      WORK_SECONDS: '5',
+      KUBECONFIG: await this.place.kubeconfigOf(account),
+    };
+    const build = { version: '0.0.0', commit: '' };
+    const definition: typeof takeover = mortalTakeover(witness);
+    this.#takeover = await startFunction(definition, { environment, build });
+  }
+
+  startTraffic(): Promise<CoreTraffic> {
+    const server = this.#service?.address ?? '';
+    const tls = { ca: authority.certPem, servername: HOST };
+    return CoreTraffic.start({ server, ...LOGIN, tls, clients: CLIENTS });
+  }
+
+  /** Those that are connected to servers of this NatsCluster. */
+  async clientsOf(name: string): Promise<number> {
+    const addresses = await this.place.addresses({ namespace, name });
+    const asked = addresses.map((at) =>
+      askAccounts(`http://${at.replace(/:\d+$/, '')}:8222`, {
+        timeoutMs: 2_000,
+        signal: this.#closed.signal,
+      }),
+    );
+    const counts = (await Promise.all(asked)).map((accounts) => accounts.get('$G') ?? 0);
+    return counts.reduce((sum, count) => sum + count, 0);
+  }
+
+  status(name: string): Promise<TakeoverStatus> {
+    return this.old.statusOf(name);
+  }
+
+  async edit(name: string, spec: object): Promise<void> {
+    await this.place.kube.patch(TAKEOVERS, { namespace, name }, { type: 'merge', body: { spec } });
+  }
+
+  async #sweep(): Promise<void> {
+    const answer = await sendEvent(this.#takeover?.port ?? 0, SWEEP, {});
+    this.#answer = `${answer.status} ${await answer.text()}`;
+  }
+
+  async confirm(name: string, into: string): Promise<string> {
+    const given = { secretName: 'new-tls' };
+    await this.old.takeOver(name, { tls: { clients: given, routes: given } }, into);
+    await this.#sweep();
+    const { plan } = await this.status(name);
+    const { id = '' } = plan ?? {};
+    if (id === '') throw new Error(`there is no plan: ${JSON.stringify(plan?.refusals)}`);
+    await this.edit(name, { confirm: id });
+    return id;
+  }
+
+  /** Both functions are woken again and again until it is so. `died`: after each answer. */
+  async wakeUntil(
+    name: string,
+    what: string,
+    isSo: (status: TakeoverStatus) => boolean,
+    died: () => Promise<void> = async () => undefined,
+  ): Promise<void> {
+    const ours = this.#natsCluster;
+    if (ours === undefined) throw new Error('nothing was started');
+    const done = new AbortController();
+    const waking = (async () => {
+      while (!done.signal.aborted) {
+        await this.place.tick(ours);
+        await systemClock.sleep(LOOK_EVERY_MS);
+      }
+    })();
+    try {
+      const look = async (): Promise<boolean> => {
+        await this.#sweep();
+        await died();
+        return isSo(await this.status(name));
+      };
+      await until(what, look, WITHIN_MS);
+    } catch (cause) {
+      const status = JSON.stringify({ ...(await this.status(name)), plan: undefined }, null, 1);
+      throw new Error(`${this.#answer} ${status}`, { cause });
+    } finally {
+      done.abort();
+      await waking;
+    }
+  }
+
+  /** All that the account of the function asked until now, held against its rights. */
+  async misfits(): Promise<Misfits> {
+    const requests = requestsIn(await readFile(this.#audit.logPath));
+    const objects = [...SHIPPED.map(({ object }) => object), ...takeoverRights(namespace, SECRETS)];
+    return misfitsOf({ account: 'takeover', requests, objects, grantedAtMs: 0 });
+  }
+
+  async stop(): Promise<void> {
+    this.#closed.abort();
+    await this.#loop;
+    await this.#service?.stop();
+    await this.#takeover?.stop();
+    await this.place.stop();
+    await this.#audit.remove();
+  }
+}

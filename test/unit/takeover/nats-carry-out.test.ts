@@ -1,0 +1,351 @@
+// A confirmed plan of a NatsCluster is carried out or rolled back, with the process dying at each
+// single write of it, before and after the write is done, and with old reads. The world throws when
+// clients that are connected do not hear each other, or cannot connect.
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
+import { LEGACY_NATS } from '../../../shared/api/takeover.ts';
+import { PODS, SECRETS, SERVICES } from '../../../shared/stateful/parts.ts';
+import { Passed } from '../stateful/passed.ts';
+import { NatsCarrying, namesOf } from './nats-carrying.ts';
+import { isNew } from './nats-others.ts';
+import { putConfig, USERS } from './nats-world.ts';
+import { configText } from '../../builders/legacy-nats.ts';
+import { at } from './others-at-work.ts';
+import { DEPLOYMENTS, namespace } from './world.ts';
+
+const MANY_RUNS_MS = 120_000;
+const STEPS = [
+  'StopOperator',
+  'MakeCluster',
+  'JoinRoutes',
+  'SwitchService',
+  'MoveClients',
+  'LeaveRoutes',
+  'DeleteLegacy',
+];
+const NEW_PODS = ['new-0', 'new-1', 'new-2'];
+const OLD_PODS = ['old-1', 'old-2', 'old-3'];
+const KEPT = NEW_PODS.map((name) => `data-${name}`);
+
+const objectIn = ({ kube }: NatsCarrying, key: string) =>
+  kube.objects.get(key.replace('/', `/${namespace}/`));
+const serviceIn = (run: NatsCarrying) => objectIn(run, 'services/old');
+const selectorIn = (run: NatsCarrying): object => Object(Object(serviceIn(run)?.['spec']).selector);
+const operatorIn = (run: NatsCarrying): number =>
+  Number(Object(objectIn(run, 'deployments/nats-operator')?.['spec']).replicas);
+
+function expectDone(run: NatsCarrying): void {
+  const { phase, steps = [] } = run.status;
+  expect([phase, steps.map(({ name }) => name)]).toEqual(['Done', STEPS]);
+  expect(steps.every(({ doneAt }) => doneAt !== undefined)).toBe(true);
+  run.tick();
+  expect(namesOf(run, 'natsclusters')).toEqual(['new']);
+  expect(Object(objectIn(run, 'natsclusters/new')?.['spec'])).not.toHaveProperty('extraRoutes');
+  expect(namesOf(run, 'services')).toEqual(['new', 'new-headless', 'old']);
+  expect(serviceIn(run)?.metadata.ownerReferences ?? []).toEqual([]);
+  expect(namesOf(run, 'pods')).toEqual(NEW_PODS);
+  expect(namesOf(run, 'secrets')).toEqual(['new-users']);
+  expect([...run.clients.values()].every((pod) => isNew(pod))).toBe(true);
+}
+
+function expectRolledBack(run: NatsCarrying): void {
+  expect(run.status.phase).toBe('RolledBack');
+  expect(operatorIn(run)).toBe(1);
+  run.tick();
+  expect(namesOf(run, 'natsclusters')).toEqual(['old']);
+  expect(namesOf(run, 'pods')).toEqual(OLD_PODS);
+  expect(namesOf(run, 'secrets')).toEqual(['old']);
+  expect(namesOf(run, 'services')).toEqual(['old', 'old-mgmt']);
+  expect(selectorIn(run)).toEqual({ app: 'nats', nats_cluster: 'old' });
+  const owners = serviceIn(run)?.metadata.ownerReferences ?? [];
+  expect(owners).toEqual([expect.objectContaining({ kind: 'NatsCluster', name: 'old' })]);
+  const claims = namesOf(run, 'persistentvolumeclaims');
+  expect([[], KEPT]).toContainEqual(claims);
+}
+
+/** Rolled back as soon as this step is begun. */
+const backAt =
+  (step: string): NatsCarrying['befalls'] =>
+  (run) => {
+    if (run.status.steps?.at(-1)?.name === step) run.edit({ rollback: true });
+  };
+
+/** The last moment in which there is a way back: clients are led over, and no server has left. */
+function backJustBefore(run: NatsCarrying): void {
+  const { steps, work } = run.status;
+  const isLast = steps?.at(-1)?.name === 'MoveClients' && work?.switchingAt === undefined;
+  if (isLast) run.edit({ rollback: true });
+}
+
+/** Asked for once there is no way back, by somebody whom the API server would refuse it. */
+function backTooLate(run: NatsCarrying): void {
+  if (run.status.work?.switchingAt !== undefined) run.edit({ rollback: true });
+}
+
+async function expectConverged(run: NatsCarrying): Promise<void> {
+  expect(await run.converge()).toBe(true);
+}
+
+test('it is carried out step by step, and each rests on what is written down', async () => {
+  const run = await NatsCarrying.confirmed();
+  const { writes } = run.kube;
+  const before = writes.length;
+  expect(await run.converge()).toBe(true);
+  expectDone(run);
+  const changes = writes.slice(before).filter((one) => !/status| events /.test(one));
+  expect(changes).toEqual([
+    'patch deployments nats-operator',
+    'create natsclusters new',
+    'create secrets new-users',
+    'patch natsclusters new',
+    'patch services old',
+    'delete pods old-1',
+    'delete pods old-2',
+    'delete pods old-3',
+    'patch natsclusters new',
+    'delete natsclusters old',
+  ]);
+  expect(run.condition('Complete')).toBe('True TakenOver');
+  const { stringData } = Object(objectIn(run, 'secrets/new-users'));
+  expect(stringData).toEqual({ web: USERS.users[0]?.password });
+  expect(JSON.stringify(run.status)).not.toContain(USERS.users[0]?.password);
+  const rest = writes.length;
+  await run.sweep();
+  expect(writes.slice(rest)).toEqual([]);
+});
+
+type Life = readonly [string, NatsCarrying['befalls'], (run: NatsCarrying) => void];
+
+const LIVES: readonly Life[] = [
+  ['is carried out', () => undefined, expectDone],
+  ...STEPS.slice(0, 4).map((step): Life => [
+    `is rolled back at ${step}`,
+    backAt(step),
+    expectRolledBack,
+  ]),
+  ['is rolled back just before a server leaves', backJustBefore, expectRolledBack],
+  ['is to be rolled back after that, and goes on', backTooLate, expectDone],
+];
+
+test.each(LIVES)(
+  'one that %s: a death at any write changes nothing in the end',
+  { timeout: MANY_RUNS_MS },
+  async (_, befalls, expectEnd) => {
+    const run = await NatsCarrying.confirmed();
+    run.befalls = befalls;
+    const passed = new Passed();
+    const left = await run.deathsIn(() => passed.note(run, () => expectConverged(run)));
+    expectEnd(run);
+    expect(left.length).toBeGreaterThan(6);
+    await passed.each(left, async (one) => {
+      await expectConverged(one);
+      expectEnd(one);
+    });
+  },
+);
+
+test.each(LIVES)(
+  'one that %s: old reads cost time, and break nothing',
+  { timeout: MANY_RUNS_MS },
+  async (_, befalls, expectEnd) => {
+    const start = await NatsCarrying.confirmed();
+    const ages = fc.array(fc.integer({ min: 0, max: 6 }), { minLength: 40, maxLength: 400 });
+    const property = fc.asyncProperty(ages, async (old) => {
+      const run = start.copy();
+      run.befalls = befalls;
+      let next = 0;
+      run.kube.staleness = () => old[next++] ?? 0;
+      expect(await run.converge()).toBe(true);
+      expectEnd(run);
+    });
+    await fc.assert(property, { numRuns: 15, seed: 1 });
+  },
+);
+
+test('a client that never comes back holds up nobody for longer than a minute', async () => {
+  const run = await NatsCarrying.confirmed();
+  let waited = 0;
+  run.befalls = ({ gone, status, ms }) => {
+    const { moving } = status.work ?? {};
+    if (moving?.pod !== 'old-1') return;
+    gone.add(0);
+    waited = ms - Date.parse(moving.since);
+  };
+  await expectConverged(run);
+  expect(waited).toBeGreaterThan(50_000);
+  expect(waited).toBeLessThan(75_000);
+  expect(run.status.phase).toBe('Done');
+});
+
+const at40 = async (befalls: NatsCarrying['befalls']): Promise<NatsCarrying> => {
+  const run = await NatsCarrying.confirmed();
+  run.befalls = befalls;
+  expect(await run.converge(40)).toBe(false);
+  return run;
+};
+
+/** Once each. */
+function once(step: string, change: (run: NatsCarrying) => void): NatsCarrying['befalls'] {
+  let isDone = false;
+  return (run) => {
+    if (isDone || run.status.steps?.at(-1)?.name !== step) return;
+    isDone = true;
+    change(run);
+  };
+}
+
+/** That of a Takeover of the same name, which is gone. */
+const takeName = ({ kube }: NatsCarrying): void => {
+  const metadata = { ...at('new'), labels: { 'ballast.dev/takeover': 'over' } };
+  if (kube.objects.has(`natsclusters/${namespace}/new`)) return;
+  kube.put(NATS_CLUSTERS, { apiVersion: 'ballast.dev/v1alpha1', kind: 'NatsCluster', metadata });
+};
+
+const takeSecret = ({ kube }: NatsCarrying): void => {
+  const metadata = at('new-users');
+  kube.put(SECRETS, { apiVersion: 'v1', kind: 'Secret', metadata });
+};
+
+const redirect = ({ kube }: NatsCarrying): void => {
+  kube.change(SERVICES, at('old'), { spec: { selector: { nats_cluster: null } } });
+};
+
+function hideRoutes(run: NatsCarrying): void {
+  run.isUnroutable = true;
+}
+
+function hushNew(run: NatsCarrying): void {
+  run.silent = isNew;
+}
+
+function tellOthers(): void {
+  putConfig(configText({ authorization: { users: [{ username: 'other', password: 'b' }] } }));
+}
+
+function appear({ kube, status }: NatsCarrying): void {
+  const found = kube.objects.get(`deployments/${namespace}/nats-operator`);
+  if (status.work === undefined || found === undefined) return;
+  if (kube.objects.has(`deployments/${namespace}/another-operator`)) return;
+  const spec = { ...Object(found['spec']), replicas: 1 };
+  kube.put(DEPLOYMENTS, { ...found, metadata: at('another-operator'), spec });
+}
+
+function anotherPod({ kube }: NatsCarrying): void {
+  const found = kube.objects.get(`pods/${namespace}/old-1`);
+  const { uid: _, ...metadata } = found?.metadata ?? { uid: '', name: '' };
+  kube.put(PODS, { ...found, metadata: { ...metadata, name: 'old-4' } } as never);
+}
+
+const UNTOUCHED = ['delete pods old-1', 'delete natsclusters old', 'patch services old'];
+
+test.each<readonly [string, NatsCarrying['befalls'], string]>([
+  ['the name is taken meanwhile', once('StopOperator', takeName), 'True NameTaken'],
+  ['the Secret is taken meanwhile', once('StopOperator', takeSecret), 'True NameTaken'],
+  ['an operator appears', appear, 'True OperatorAppeared'],
+  ['a pod appears', once('MakeCluster', anotherPod), 'True ServersAppeared'],
+  ['the Service leads elsewhere', once('MakeCluster', redirect), 'True ServiceChanged'],
+  ['no route comes about', hideRoutes, 'True RoutesMissing'],
+  ['new servers do not answer', hushNew, 'True RoutesMissing'],
+  ['servers were told something else', once('StopOperator', tellOthers), 'True SpecChanged'],
+])('where %s nobody is led over, and no server leaves', async (_, befalls, degraded) => {
+  const run = await at40(befalls);
+  expect(run.condition()).toBe(degraded);
+  expect(run.kube.writes.filter((one) => UNTOUCHED.includes(one))).toEqual([]);
+});
+
+test('what is confirmed is not changed by an edit of the spec', async () => {
+  const grow = once('JoinRoutes', (one) => one.edit({ into: { spec: { replicas: 5 } } }));
+  const run = await at40(grow);
+  expect(run.condition()).toBe('True SpecChanged');
+  expect(selectorIn(run)).toEqual({ app: 'nats', nats_cluster: 'old' });
+});
+
+test('a NatsCluster of somebody else is not taken back', async () => {
+  const run = await at40(once('StopOperator', takeName));
+  run.edit({ rollback: true });
+  await expectConverged(run);
+  expect(namesOf(run, 'natsclusters')).toEqual(['new', 'old']);
+});
+
+test('it is not rolled back as long as parts of the new one are there', async () => {
+  const run = await NatsCarrying.confirmed();
+  run.befalls = backAt('SwitchService');
+  run.isGarbageKept = true;
+  expect(await run.converge(40)).toBe(false);
+  expect(run.condition('Complete')).toBe('False Ending');
+  run.isGarbageKept = false;
+  await expectConverged(run);
+  expectRolledBack(run);
+});
+
+test('another plan than the confirmed one is not begun', async () => {
+  const run = await NatsCarrying.confirmed();
+  run.edit({ confirm: 'over-000000000000' });
+  expect(await run.converge(3)).toBe(false);
+  expect(run.condition()).toBe('True PlanChanged');
+  expect(run.status.work).toBeUndefined();
+});
+
+test('a plan is of the servers as they were: each of these makes another one', async () => {
+  const planOf = async (change: (run: NatsCarrying) => void): Promise<string | undefined> => {
+    const run = await NatsCarrying.confirmed();
+    run.edit({ confirm: null });
+    change(run);
+    await run.sweep();
+    return run.status.plan?.id;
+  };
+  const first = await planOf(() => undefined);
+  const changes: readonly ((run: NatsCarrying) => void)[] = [
+    () => undefined,
+    redirect,
+    () => putConfig(configText({ authorization: USERS })),
+    (run) => void (run.silent = (pod) => pod === 'old-2'),
+    ({ kube }) => void kube.change(DEPLOYMENTS, at('nats-operator'), { spec: { replicas: 2 } }),
+  ];
+  const ids: (string | undefined)[] = [];
+  for (const change of changes) ids.push(await planOf(change));
+  expect(ids[0]).toBe(first);
+  expect(new Set(ids).size).toBe(ids.length);
+});
+
+const removeLegacy = ({ kube }: NatsCarrying): void => {
+  kube.remove(LEGACY_NATS, at('old'));
+};
+
+test('where the legacy object is deleted by somebody the new servers are kept', async () => {
+  const run = await at40(once('MoveClients', removeLegacy));
+  expect(run.condition()).toBe('True LegacyGone');
+  expect(namesOf(run, 'pods')).toEqual(NEW_PODS);
+  run.edit({ rollback: true });
+  expect(await run.converge(10)).toBe(false);
+  expect(namesOf(run, 'natsclusters')).toEqual(['new']);
+});
+
+test('clients are not led back to servers of which none answers', async () => {
+  const run = await NatsCarrying.confirmed();
+  run.befalls = (one) => {
+    backJustBefore(one);
+    if (one.status.work?.rollingBackAt !== undefined) one.silent = (pod) => !isNew(pod);
+  };
+  expect(await run.converge(40)).toBe(false);
+  expect(run.condition()).toBe('True ServersSilent');
+  expect(selectorIn(run)).toEqual({ 'ballast.dev/nats-cluster': 'new' });
+  run.befalls = () => undefined;
+  run.silent = () => false;
+  await expectConverged(run);
+  expectRolledBack(run);
+});
+
+test('with servers that died meanwhile it goes to its end', async () => {
+  const run = await NatsCarrying.confirmed();
+  run.befalls = (one) => {
+    const isMoving = one.status.steps?.at(-1)?.name === 'MoveClients';
+    if (isMoving && one.status.work?.switchingAt === undefined) {
+      for (const name of OLD_PODS) one.kube.remove(PODS, at(name));
+    }
+  };
+  await expectConverged(run);
+  expectDone(run);
+  expect(run.status.work?.switchingAt).toBeDefined();
+});

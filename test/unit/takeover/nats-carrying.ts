@@ -1,0 +1,236 @@
+// The world of a takeover of a NatsCluster that is carried out, on a model of the API server: old
+// servers and new ones, clients that stay connected for as long as their server is there, the
+// function that runs a NatsCluster, an operator that fights, a kubelet and the garbage collector.
+// It throws as soon as two that are connected do not hear each other, or nobody lets a client in.
+import { pino } from 'pino';
+import { Deps } from '../../../functions/takeover/deps.ts';
+import { DOOR } from '../../../functions/takeover/door.ts';
+import { reconciler } from '../../../functions/takeover/reconciler.ts';
+import { TAKEOVERS, type TakeoverStatus } from '../../../shared/api/takeover.ts';
+import { Failure } from '../../../shared/errors.ts';
+import type { Context } from '../../../shared/function/define.ts';
+import { isKubeError } from '../../../shared/kube/errors.ts';
+import type { KubeObject } from '../../../shared/kube/objects.ts';
+import type { KubeModel } from '../stateful/kube-model.ts';
+import { type PassingRun, stateText } from '../stateful/passed.ts';
+import { fight, ipOf, isNew, podNames, routedPods, runCluster, runKubelet } from './nats-others.ts';
+import { beginNats, putNatsOperator } from './nats-world.ts';
+import { at, collectGarbage } from './others-at-work.ts';
+import { namespace, NOW_MS, world } from './world.ts';
+
+const CLIENTS = 9;
+const SWEEPS_MAX = 200;
+const TICK_MS = 2_000;
+
+export class NatsCarrying implements PassingRun {
+  onMoment: () => void = () => undefined;
+  readonly kube: KubeModel;
+  /** By client, the pod that it is connected to. */
+  readonly clients: Map<number, string>;
+  ms: number;
+  /** Called in each moment, and after each write. */
+  befalls: (run: NatsCarrying) => void = () => undefined;
+  /** Clients that never come back. */
+  readonly gone: Set<number>;
+  /** Servers that do not answer. */
+  silent: (pod: string) => boolean = () => false;
+  /** The garbage collector is slow. */
+  isGarbageKept = false;
+  /** New servers get no route. */
+  isUnroutable = false;
+  #onWrite: () => void = () => undefined;
+  #isWritten = false;
+  #turn = 0;
+  #deps: Deps;
+
+  private constructor(kube: KubeModel, from: Pick<NatsCarrying, 'clients' | 'gone' | 'ms'>) {
+    this.kube = kube;
+    this.clients = new Map(from.clients);
+    this.gone = new Set(from.gone);
+    this.ms = from.ms;
+    this.#deps = this.#makeDeps();
+    kube.aroundWrite = () => {
+      if (this.#isWritten) this.befalls(this);
+      this.#isWritten = !this.#isWritten;
+      this.#onWrite();
+    };
+  }
+
+  /** A plan is confirmed, and nothing is done yet. */
+  static async confirmed(): Promise<NatsCarrying> {
+    beginNats();
+    putNatsOperator(1);
+    const pods = podNames(world.kube).filter((name) => !isNew(name));
+    const clients = Array.from(
+      { length: CLIENTS },
+      (_, one) => [one, pods[one % 3] ?? ''] as const,
+    );
+    const from = { clients: new Map(clients), gone: new Set<number>(), ms: NOW_MS };
+    const run = new NatsCarrying(world.kube, from);
+    await run.sweep();
+    run.edit({ confirm: run.status.plan?.id });
+    return run;
+  }
+
+  /** Another one in the same state, with nothing in memory. */
+  copy(): NatsCarrying {
+    const copy = new NatsCarrying(this.kube.copy(), this);
+    copy.befalls = this.befalls;
+    copy.silent = this.silent;
+    copy.isUnroutable = this.isUnroutable;
+    copy.#turn = this.#turn;
+    return copy;
+  }
+
+  get writes(): readonly string[] {
+    return this.kube.writes;
+  }
+
+  state(): string {
+    return stateText(this.kube, [[...this.clients], [...this.gone]]);
+  }
+
+  edit(spec: object): void {
+    this.kube.change(TAKEOVERS, at('over'), { spec });
+  }
+
+  get status(): TakeoverStatus {
+    return this.kube.objects.get(`takeovers/${namespace}/over`)?.['status'] ?? {};
+  }
+
+  condition(type = 'Degraded'): string {
+    const found = this.status.conditions?.find((one) => one.type === type);
+    return `${found?.status} ${found?.reason}`;
+  }
+
+  /** Whether it is over, after so many sweeps at most. */
+  async converge(sweeps = SWEEPS_MAX): Promise<boolean> {
+    for (let count = 0; count < sweeps; count += 1) {
+      await this.sweep();
+      this.tick();
+      if (this.status.work?.endedAt !== undefined) return true;
+    }
+    return false;
+  }
+
+  /** The same, and each state in which the process may have died on the way. */
+  async deathsIn(work: () => Promise<unknown>): Promise<readonly NatsCarrying[]> {
+    const left: NatsCarrying[] = [];
+    this.#onWrite = () => left.push(this.copy());
+    await work();
+    this.#onWrite = () => undefined;
+    return left;
+  }
+
+  async sweep(): Promise<void> {
+    const context = {
+      deps: this.#deps,
+      log: pino({ level: 'silent' }),
+      signal: new AbortController().signal,
+    };
+    try {
+      await reconciler.sweepAll(context as unknown as Context<Deps>);
+    } catch (error) {
+      // With old reads somebody else was first; the next sweep looks again.
+      if (!isKubeError(error)) throw error;
+    }
+    this.#judge();
+  }
+
+  /** All others do what they do, and clients come back. */
+  tick(): void {
+    this.ms += TICK_MS;
+    this.befalls(this);
+    if (!this.isGarbageKept) collectGarbage(this.kube);
+    runKubelet(this.kube);
+    runCluster(this.kube);
+    fight(this.kube);
+    this.#connect();
+    this.#judge();
+    this.onMoment();
+  }
+
+  /** Those whose server is gone; and one who connects anew by himself. */
+  #connect(): void {
+    const there = podNames(this.kube);
+    const served = this.#served();
+    this.#turn += 1;
+    for (const [client, pod] of this.clients) {
+      const isAway = !there.includes(pod) || client === this.#turn % CLIENTS;
+      if (!isAway || this.gone.has(client)) continue;
+      const next = served[(client + this.#turn) % served.length];
+      if (next === undefined) throw new Error(`nobody lets client ${client} in`);
+      this.clients.set(client, next);
+    }
+  }
+
+  /** Pods behind the Service. */
+  #served(): readonly string[] {
+    const service = this.kube.objects.get(`services/${namespace}/old`);
+    const selector = Object(Object(service?.['spec']).selector) as Record<string, string>;
+    return podNames(this.kube).filter((name) => {
+      const { labels = {} } = this.kube.objects.get(`pods/${namespace}/${name}`)?.metadata ?? {};
+      return Object.entries(selector).every(([key, value]) => labels[key] === value);
+    });
+  }
+
+  #judge(): void {
+    const there = podNames(this.kube);
+    const connected = [...this.clients.values()].filter((pod) => there.includes(pod));
+    const routed = routedPods(this.kube);
+    const hasNew = connected.some((pod) => isNew(pod));
+    const unheard = connected.filter((pod) => !isNew(pod) && !routed.includes(pod));
+    if (hasNew && unheard.length > 0) throw new Error(`clients of ${unheard[0]} are unheard`);
+    const hasDeleted = this.writes.some((one) => one.startsWith('delete pods'));
+    if (hasDeleted && this.status.work?.switchingAt === undefined) {
+      throw new Error('a server has left, and nobody has noted that nothing leads back');
+    }
+    const owners = this.kube.objects.get(`services/${namespace}/old`)?.metadata.ownerReferences;
+    const isLed = this.#served().some((pod) => isNew(pod));
+    if (isLed && owners !== undefined && owners.length > 0)
+      throw new Error('it would be collected');
+  }
+
+  #podAt(origin: string): string {
+    const ip = new URL(origin).hostname;
+    const pod = podNames(this.kube).find((name) => ipOf(name) === ip);
+    if (pod === undefined || this.silent(pod)) throw new Failure('NATS_UNAVAILABLE', 'Silence.');
+    return pod;
+  }
+
+  #countOf(pod: string): number {
+    const isHere = ([client, at_]: readonly [number, string]): boolean =>
+      at_ === pod && !this.gone.has(client);
+    return [...this.clients].filter(isHere).length;
+  }
+
+  #makeDeps(): Deps {
+    const clock = { nowMs: () => this.ms, sleep: async (): Promise<void> => this.tick() };
+    const lease = { namespace: 'ballast-system', name: 'l', sweepSeconds: 60, isForObjects: true };
+    const options = { kube: this.kube.client, clock, workMs: 10_000, lease };
+    return new Deps(options, {
+      ...DOOR,
+      monitor: async (origin) => {
+        const pod = this.#podAt(origin);
+        const asks = { asksLogin: true, asksTls: false };
+        return { id: `N${pod}`, version: '2.1.9', ...asks, clients: this.#countOf(pod) };
+      },
+      routes: async (origin) => {
+        const pod = this.#podAt(origin);
+        const isRouted = !this.isUnroutable && routedPods(this.kube).includes(pod);
+        return podNames(this.kube).flatMap((one) => (isNew(one) !== isRouted ? [] : [`N${one}`]));
+      },
+      accounts: async (origin) => {
+        const pod = this.#podAt(origin);
+        return new Map([
+          // Functions come and go.
+          ['SYS', this.#turn % 2],
+          ['$G', this.#countOf(pod)],
+        ]);
+      },
+    });
+  }
+}
+
+export const namesOf = ({ kube }: NatsCarrying, resource: string): readonly string[] =>
+  [...kube.of(resource).values()].map(({ metadata }: KubeObject) => metadata.name).toSorted();
