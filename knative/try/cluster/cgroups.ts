@@ -1,7 +1,7 @@
 // The cluster's own directory in every cgroup hierarchy of this machine: made before its first
 // process, emptied by force and removed after its last. Works with version 1, version 2 and both.
 import { mkdir, readFile, readdir, rmdir, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface Hierarchies {
@@ -13,18 +13,29 @@ export interface Hierarchies {
 /** Controllers with which a kubelet counts and limits. */
 const CONTROLLERS = ['cpu', 'cpuset', 'memory', 'pids'];
 
+/** In version 2 a kubelet refuses a directory without it on a machine that has it. */
+const HUGE_PAGES = 'hugetlb';
+
+/** Here kubelet and runc look, and by what is mounted at it they choose the version. */
+const MOUNTED_AT = '/sys/fs/cgroup';
+
 /** Killed processes are gone in milliseconds, unless the machine has no time for them. */
 const EMPTY_WITHIN_MS = 20_000;
 const LOOK_EVERY_MS = 20;
 
 export async function hierarchies(): Promise<Hierarchies> {
-  const mounts = (await readFile('/proc/mounts', 'utf8'))
-    .split('\n')
-    .map((line) => line.split(' '));
-  const roots = (type: string): string[] =>
-    mounts.flatMap(([, path, fsType]) => (fsType === type && path !== undefined ? [path] : []));
-  const [first, second] = [roots('cgroup'), roots('cgroup2')];
-  return { version: first.length > 0 ? 1 : 2, roots: await eachOnce([...first, ...second]) };
+  const { version, roots } = hierarchiesIn(await readFile('/proc/mounts', 'utf8'));
+  return { version, roots: await eachOnce(roots) };
+}
+
+/** `mounts` is /proc/mounts. Where version 2 rules, what is mounted of version 1 is not for us. */
+export function hierarchiesIn(mounts: string): Hierarchies {
+  const rows = mounts.split('\n').map((line) => line.split(' '));
+  const roots = (wanted: string): string[] =>
+    rows.flatMap(([, path, type]) => (type === wanted && path !== undefined ? [path] : []));
+  const second = roots('cgroup2');
+  if (second.includes(MOUNTED_AT)) return { version: 2, roots: [MOUNTED_AT] };
+  return { version: 1, roots: [...roots('cgroup'), ...second] };
 }
 
 /** Others may have mounted a hierarchy a second time; a directory is made in it once. */
@@ -42,10 +53,10 @@ export async function whyNoCgroups({ version, roots }: Hierarchies): Promise<str
   const controllers =
     version === 1
       ? await mountedControllers(roots)
-      : ((await readOrEmpty(join(roots[0] ?? '', 'cgroup.controllers'))) ?? '').trim().split(' ');
+      : await namesIn(join(roots[0] ?? '', 'cgroup.controllers'));
   const missing = CONTROLLERS.filter((name) => !controllers.includes(name));
   if (missing.length === 0) return undefined;
-  return `The cgroup controllers ${missing.join(', ')} are not mounted below /sys/fs/cgroup.`;
+  return `The cgroup controllers ${missing.join(', ')} are not mounted below ${MOUNTED_AT}.`;
 }
 
 async function mountedControllers(roots: readonly string[]): Promise<readonly string[]> {
@@ -66,13 +77,13 @@ export async function makeCgroup(name: string, { version, roots }: Hierarchies):
   }
 }
 
-/** Makes the cgroup of a node below the cluster's own directory. */
+/** Makes one below the cluster's own directory; the one above it has been made before. */
 export async function makeChildCgroup(path: string, found: Hierarchies): Promise<void> {
   for (const root of found.roots) {
     const dir = join(root, path);
     await mkdir(dir, { recursive: true });
-    if (found.version === 1) await inheritCpuset(join(dir, '../..'), dir);
-    else await handDownControllers(join(dir, '../..'));
+    if (found.version === 1) await inheritCpuset(dirname(dir), dir);
+    else await handDownControllers(dirname(dir));
   }
 }
 
@@ -84,13 +95,20 @@ async function inheritCpuset(parent: string, dir: string): Promise<void> {
   }
 }
 
+/** In version 2 a cgroup has the controllers that the one above it hands down. */
 async function handDownControllers(dir: string): Promise<void> {
-  const enabled = (await readOrEmpty(join(dir, 'cgroup.subtree_control'))) ?? '';
-  const missing = CONTROLLERS.filter((name) => !enabled.trim().split(' ').includes(name));
-  if (missing.length === 0) return;
-  const wish = missing.map((name) => `+${name}`).join(' ');
-  await writeFile(join(dir, 'cgroup.subtree_control'), wish);
+  const file = join(dir, 'cgroup.subtree_control');
+  const [there, enabled] = await Promise.all([
+    namesIn(join(dir, 'cgroup.controllers')),
+    namesIn(file),
+  ]);
+  const wanted = [...CONTROLLERS, HUGE_PAGES].filter((name) => there.includes(name));
+  const missing = wanted.filter((name) => !enabled.includes(name));
+  if (missing.length > 0) await writeFile(file, missing.map((name) => `+${name}`).join(' '));
 }
+
+const namesIn = async (path: string): Promise<readonly string[]> =>
+  ((await readOrEmpty(path)) ?? '').trim().split(' ');
 
 /** A shell command's beginning that puts the shell, and what it executes, below `path`. */
 export function enterCgroup(path: string, { roots }: Hierarchies): string {

@@ -20,14 +20,15 @@ const isBelow = (path: string, dir: string): boolean => `${path}/`.startsWith(`$
 
 /** Last of all mounts: from here on whatever is mounted elsewhere could be written to. */
 export async function isolate(): Promise<void> {
-  const mountinfo = await readFile('/proc/self/mountinfo', 'utf8');
-  const mounts = mountsIn(mountinfo);
+  const mounts = mountsIn(await readFile('/proc/self/mountinfo', 'utf8'));
   await overlay(OVERLAID, mounts);
   for (const dir of EMPTY) {
     await mkdir(dir, { recursive: true });
     await run('mount', '-t', 'tmpfs', 'tmpfs', dir);
   }
-  if (await isThere(SHARED_MEMORY)) await ownSharedMemory(mountinfo);
+  if (await isThere(SHARED_MEMORY)) {
+    await ownMemory(SHARED_MEMORY, '-o', 'nosuid,nodev,mode=1777');
+  }
   for (const { path, options } of mounts) {
     if (OWN.some((dir) => isBelow(path, dir)) || !(await isThere(path))) continue;
     await run('mount', '-o', `remount,bind,${readOnly(options)}`, path);
@@ -35,10 +36,10 @@ export async function isolate(): Promise<void> {
 }
 
 /** All that the machine has mounted there is unmounted in here, and not only covered. */
-async function ownSharedMemory(mountinfo: string): Promise<void> {
-  const machines = allMountsIn(mountinfo).filter(({ path }) => path === SHARED_MEMORY);
-  for (const { path } of machines) await run('umount', '-l', path);
-  await run('mount', '-t', 'tmpfs', '-o', 'nosuid,nodev,mode=1777', 'tmpfs', SHARED_MEMORY);
+export async function ownMemory(path: string, ...options: readonly string[]): Promise<void> {
+  const mounts = allMountsIn(await readFile('/proc/self/mountinfo', 'utf8'));
+  for (const mount of mounts) if (mount.path === path) await run('umount', '-R', '-l', path);
+  await run('mount', '-t', 'tmpfs', ...options, 'tmpfs', path);
 }
 
 /** File systems that the machine has mounted below it would be missing from the overlay. */

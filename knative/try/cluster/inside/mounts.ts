@@ -5,7 +5,7 @@ import { access, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { run } from '../commands.ts';
 import { INSIDE_DIR } from './config.ts';
-import { isolate } from './isolation.ts';
+import { isolate, ownMemory } from './isolation.ts';
 
 /** These are one for all namespaces, so they are shown and not set. */
 const KUBELET_TUNABLES: Readonly<Record<string, string>> = {
@@ -20,7 +20,7 @@ const KUBELET_TUNABLES: Readonly<Record<string, string>> = {
 const RESOLV_CONF = '/etc/resolv.conf';
 
 export async function setUpMounts(hostDir: string): Promise<void> {
-  await run('mount', '-t', 'tmpfs', 'tmpfs', '/run');
+  await ownMemory('/run');
   const dir = INSIDE_DIR;
   await mkdir(dir);
   await run('mount', '--bind', hostDir, dir);
