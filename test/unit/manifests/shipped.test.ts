@@ -217,6 +217,7 @@ const EGRESS: Readonly<Record<string, readonly object[] | undefined>> = {
     TO_API,
     toPodsOf('etcd_cluster', 2379),
     toPodsOf('nats_cluster', 8222),
+    toPodsOf('ballast.dev/nats-cluster', 8222),
     toPodsOf('ballast.dev/etcd-cluster', 2379),
   ],
 };

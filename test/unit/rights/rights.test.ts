@@ -142,7 +142,7 @@ test('of the members of one etcd: each object by its name', () => {
   expect(of('pods')[0].resourceNames).toContain('main-0-0');
 });
 
-test('of takeover: no pod is changed, Secrets go by name, and an operator elsewhere', () => {
+test('of takeover: what it changes, Secrets by name, and an operator elsewhere', () => {
   const args = [
     'takeover',
     '-n',
@@ -161,6 +161,8 @@ test('of takeover: no pod is changed, Secrets go by name, and an operator elsewh
   const changes = rules.filter(({ verbs }) => verbs.some((verb) => !/^(get|list)$/.test(verb)));
   expect(changes.flatMap(({ resources }) => resources)).toEqual([
     'etcdclusters',
+    'natsclusters',
+    'pods',
     'services',
     'persistentvolumeclaims',
     'deployments',
@@ -168,6 +170,7 @@ test('of takeover: no pod is changed, Secrets go by name, and an operator elsewh
     'etcdrestores',
     'etcdclusters',
     'natsclusters',
+    'secrets',
     'events',
   ]);
   expect(role.rules.at(-1)).toEqual({
@@ -185,7 +188,15 @@ test('of takeover: no pod is changed, Secrets go by name, and an operator elsewh
       verbs: ['get', 'patch'],
     },
   ]);
-  expect(JSON.stringify(rights('takeover', '-n', 'shop'))).not.toContain('secrets');
+});
+
+test('of takeover: without a name no Secret is read', () => {
+  type Granted = { readonly resources: readonly string[]; readonly verbs: readonly string[] };
+  const [nameless] = rights('takeover', '-n', 'shop');
+  const ofSecrets = (nameless.rules as Granted[]).filter(({ resources }) =>
+    resources.includes('secrets'),
+  );
+  expect(ofSecrets.map(({ verbs }) => verbs)).toEqual([['create']]);
 });
 
 test.each([
