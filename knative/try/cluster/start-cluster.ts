@@ -26,6 +26,8 @@ export interface ClusterOptions {
   readonly nodes: number;
   /** `A.B.0.0/16` of the private networks; the first free one when absent. */
   readonly subnet?: string | undefined;
+  /** Fields in which the configuration of the kubelets differs from kubelet.ts. */
+  readonly kubelet?: Readonly<Record<string, unknown>>;
   readonly onMessage?: (message: InsideMessage) => void;
   /** Called with notes before there is a cluster, such as parts that are fetched. */
   readonly onNote?: (text: string) => void;
@@ -65,7 +67,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const { dir, addresses } = await claimAddresses(options);
   const reaper = startReaper(REAPER, dir);
   try {
-    const config = await writeConfig(dir, addresses, options.nodes, programs);
+    const config = await writeConfig(dir, addresses, options, programs);
     const inside = await startInside(config, options);
     return new RunningCluster(config, inside, reaper);
   } catch (error) {
@@ -120,7 +122,7 @@ interface Programs {
 async function writeConfig(
   dir: string,
   addresses: Addresses,
-  nodes: number,
+  { nodes, kubelet = {} }: ClusterOptions,
   { parts, path, runc }: Programs,
 ): Promise<InsideConfig> {
   await mkdir(join(dir, 'tmp'));
@@ -134,6 +136,7 @@ async function writeConfig(
     runc,
     cgroup: cgroupName(dir),
     hierarchies: await hierarchies(),
+    kubelet,
     images: [join(INSIDE_DIR, await pauseArchive(parts['pause'] ?? '', dir))],
   };
   await writeFile(configPath(dir), JSON.stringify(config));

@@ -11,26 +11,30 @@ import type { Manifest } from '../../../shared/kube/objects.ts';
 import { LEASES } from '../../../shared/kube/sweep-lease.ts';
 import { PAUSE_IMAGE } from '../../../knative/try/cluster/images.ts';
 import { binaryEvent, eventually } from './support/rig.ts';
+import { ON_PAPER, PaperNode } from './support/paper-node.ts';
 import { OURS, ShownFeed } from './support/shown-feed.ts';
 import { type KnativeWorld, NAMESPACES, openWorld, OPEN_WITHIN_MS } from './support/world.ts';
 
 const NAMESPACE = NAMESPACES.churn;
-/** Some at once; each costs the machine more than a second of a core until it is gone. */
 const PODS = 6;
 
 let world: KnativeWorld;
 let feed: ShownFeed;
+let paper: PaperNode;
 let sweptAt: string;
 
 beforeAll(async () => {
   world = await openWorld(NAMESPACE);
   sweptAt = await lastSweep();
   feed = await ShownFeed.open(world.rig);
+  paper = await PaperNode.open(world.rig.kube);
   await world.rig.apply(web(PODS));
   await allRun();
 }, OPEN_WITHIN_MS);
 
 afterAll(async () => {
+  await world?.rig.apply(web(0));
+  await paper?.close();
   await feed?.close();
   await world?.close();
 });
@@ -48,10 +52,7 @@ const web = (replicas: number): Manifest => ({
     selector: { matchLabels: { app: 'web' } },
     template: {
       metadata: { labels: { app: 'web' } },
-      spec: {
-        terminationGracePeriodSeconds: 0,
-        containers: [{ name: 'pause', image: PAUSE_IMAGE }],
-      },
+      spec: { ...ON_PAPER, containers: [{ name: 'pause', image: PAUSE_IMAGE }] },
     },
   },
 });

@@ -19,6 +19,8 @@ declare module 'vitest' {
 
 interface Wanted {
   readonly nodes: number;
+  /** Fields in which the configuration of the kubelets differs. */
+  readonly kubelet?: Readonly<Record<string, unknown>>;
   readonly stages: readonly Stage[];
   /** Prepares what no test changes: images, definitions. */
   readonly prepare: (cluster: ReachedCluster) => Promise<void>;
@@ -27,7 +29,7 @@ interface Wanted {
 /** For the setup of a rung; resolves with what ends the cluster. */
 export async function provideCluster(
   { provide }: TestProject,
-  { nodes, stages, prepare }: Wanted,
+  { nodes, kubelet = {}, stages, prepare }: Wanted,
 ): Promise<() => Promise<void>> {
   const { BALLAST_TEST_CLUSTER: dir } = process.env;
   if (dir !== undefined) {
@@ -35,7 +37,7 @@ export async function provideCluster(
     await prepare(await clusterIn(dir));
     return () => Promise.resolve();
   }
-  const cluster = await startCluster({ nodes });
+  const cluster = await startCluster({ nodes, kubelet });
   try {
     const { signal } = new AbortController();
     await runStages(stages, cluster, { onReady: () => undefined, signal });

@@ -24,12 +24,19 @@ export interface OverlayOptions {
   readonly components?: readonly string[];
   /** Lines of `settings.env` that differ. */
   readonly settings?: readonly string[];
+  readonly patches?: readonly OverlayPatch[];
+}
+
+/** As a kustomization has them. */
+export interface OverlayPatch {
+  readonly target: Readonly<Record<string, string>>;
+  readonly patch: string;
 }
 
 export async function withOverlay(
   installation: string,
   use: (directory: string) => Promise<void>,
-  { components = [], settings = [] }: OverlayOptions = {},
+  { components = [], settings = [], patches = [] }: OverlayOptions = {},
 ): Promise<void> {
   // kustomize takes relative paths only, and follows links before it does.
   const directory = await realpath(await mkdtemp(join(tmpdir(), 'ballast-overlay-')));
@@ -39,7 +46,7 @@ export async function withOverlay(
       resources: [base],
       components: ['nats-secret', ...components].map((component) => join(base, component)),
       configMapGenerator: [{ ...SETTINGS, behavior: 'merge', literals: settings }],
-      patches: [SMALL_REQUESTS],
+      patches: [SMALL_REQUESTS, ...patches],
     };
     await writeFile(join(directory, 'kustomization.yaml'), stringify(overlay));
     await use(directory);

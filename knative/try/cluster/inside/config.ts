@@ -22,6 +22,8 @@ export interface InsideConfig {
   readonly path: string;
   readonly cgroup: string;
   readonly hierarchies: Hierarchies;
+  /** Fields in which the configuration of the kubelets differs from kubelet.ts. */
+  readonly kubelet: Readonly<Record<string, unknown>>;
   /** Archives that every node imports at its start. */
   readonly images: readonly string[];
 }

@@ -14,7 +14,7 @@ export const CLUSTER_DOMAIN = 'cluster.local';
 const HEALTH_PORT = 10_248;
 
 export async function kubeletSpec(
-  { addresses, hierarchies, parts, path }: InsideConfig,
+  { addresses, hierarchies, kubelet, parts, path }: InsideConfig,
   node: NodePlace,
   controlPlane: ControlPlane,
 ): Promise<PartSpec> {
@@ -30,7 +30,8 @@ export async function kubeletSpec(
   await writeFile(join(node.dir, 'resolv.conf'), '');
   const file = join(node.dir, 'kubelet.yaml');
   const { dnsService } = addresses;
-  await writeFile(file, stringify(configOf(node, controlPlane.caPath, dnsService)));
+  const config = { ...configOf(node, controlPlane.caPath, dnsService), ...kubelet };
+  await writeFile(file, stringify(config));
   const url = `http://${address}:${HEALTH_PORT}`;
   const command = [
     parts.kubelet,

@@ -42,6 +42,8 @@ const settings: Readonly<Record<string, Data>> = {
   'knative-serving/config-domain': { [KNATIVE_DOMAIN]: '' },
   'knative-serving/config-leader-election': ELECTION,
   'knative-eventing/config-leader-election': ELECTION,
+  // A revision may come without a pod, if it says so.
+  'knative-serving/config-autoscaler': { 'allow-zero-initial-scale': 'true' },
   // Beside every function; during a rollout there are two of each, and two cores have to do.
   'knative-serving/config-deployment': { 'queue-sidecar-cpu-request': '5m' },
 };

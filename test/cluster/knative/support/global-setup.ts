@@ -27,9 +27,16 @@ const namespacesStage: Stage = {
   },
 };
 
+/**
+ * The default of kubelets. Nothing here waits for a changed Secret to be seen in a pod that runs,
+ * and to look after it each two seconds in all these pods costs more than all else at rest.
+ */
+const KUBELET = { syncFrequency: '1m' };
+
 export const setup = (project: TestProject): Promise<() => Promise<void>> =>
   provideCluster(project, {
     nodes: 1,
+    kubelet: KUBELET,
     stages: [namespacesStage, ...stages],
     prepare: async (cluster) => cluster.importImage(await echoArchive()),
   });

@@ -16,9 +16,11 @@ export interface Series {
 }
 
 export class Monitoring {
+  readonly #rig: Rig;
   readonly #url: string;
 
-  private constructor(url: string) {
+  private constructor(rig: Rig, url: string) {
+    this.#rig = rig;
     this.#url = url;
   }
 
@@ -33,7 +35,7 @@ export class Monitoring {
     const namespace = NAMESPACES.monitoring;
     await rig.apply(...monitoringObjects(namespace, given));
     const address = await rig.addressOf(namespace, 'prometheus');
-    const monitoring = new Monitoring(`http://${address}:9090`);
+    const monitoring = new Monitoring(rig, `http://${address}:9090`);
     await eventually(() => monitoring.query('up'));
     return monitoring;
   }
@@ -51,5 +53,10 @@ export class Monitoring {
   async alertsOf(etcdcluster: string): Promise<readonly string[]> {
     const firing = await this.query(`ALERTS{alertstate="firing",etcdcluster="${etcdcluster}"}`);
     return firing.map(({ metric }) => String(metric['alertname'])).toSorted();
+  }
+
+  /** Nobody is looked at any more: to be scraped each two seconds costs every function. */
+  async close(): Promise<void> {
+    await this.#rig.kill('app=prometheus', NAMESPACES.monitoring);
   }
 }
