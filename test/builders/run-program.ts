@@ -26,5 +26,7 @@ export const runProgram = (
     const child = execFile(program, [...args], options, (_error, out, err) =>
       resolve({ status: child.exitCode, out, err }),
     );
+    // A program that ends without reading says by its status what was wrong.
+    child.stdin?.on('error', () => undefined);
     child.stdin?.end(input);
   });
