@@ -4,6 +4,7 @@
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { waitFor } from '../../shared/stateful/decision.ts';
 import type { Decision, Step } from './decision.ts';
+import { serviceChanged } from './blocked.ts';
 import { freeze, isFrozen } from './frozen.ts';
 import { compareKeys, makeCluster, takeSnapshot } from './copy-data.ts';
 import { isCompared, isMade, isTaken } from './copied.ts';
@@ -34,11 +35,7 @@ function obstacleTo(state: State, records: Records): Reason | undefined {
   if (intoOf(takeover) !== work.into) return SPEC_CHANGED;
   const { service } = work;
   const isSame = client?.uid === service.uid && selectorText(client.selector) === service.selector;
-  if (isSame) return undefined;
-  const message =
-    `Service ${service.name} is no longer as it was when the plan was confirmed, so nobody knows ` +
-    'where clients write. Give it back its selector, or roll it back (spec.rollback: true).';
-  return { reason: 'ServiceChanged', message };
+  return isSame ? undefined : serviceChanged(records, client, 'where clients write');
 }
 
 const LEGACY_GONE: Reason = {

@@ -1,19 +1,20 @@
 // Brings the data over: an EtcdBackup of the old cluster, an EtcdRestore of that into the new one,
 // and the comparison of both, key by key. Pure.
 import { waitFor } from '../../shared/stateful/decision.ts';
+import { nameTaken } from './blocked.ts';
 import type { Decision } from './decision.ts';
 import { again } from './frozen.ts';
 import type { Records } from './records.ts';
-import type { FoundJob, FoundMade, State } from './state.ts';
+import type { FoundJob, State } from './state.ts';
 
 export function takeSnapshot({ work: seen }: State, records: Records): Decision {
   const { frozen, clusterId } = records.work;
   const { claim, backup } = seen ?? {};
   const next = 'Take a snapshot';
   if (claim === undefined) return { step: { type: 'make', kind: 'claim' }, next };
-  if (!claim.isOurs) return taken(next, 'PersistentVolumeClaim', claim);
+  if (!claim.isOurs) return nameTaken(next, 'PersistentVolumeClaim', claim.name);
   if (backup === undefined) return { step: { type: 'make', kind: 'EtcdBackup' }, next };
-  if (!backup.isOurs) return taken(next, 'EtcdBackup', backup);
+  if (!backup.isOurs) return nameTaken(next, 'EtcdBackup', backup.name);
   if (backup.phase !== 'Complete') return awaited(next, 'EtcdBackup', backup);
   const is = `the snapshot is of revision ${backup.revision ?? ''} of cluster ${backup.clusterId}`;
   return again(records, `${is}, and not of ${frozen?.revision ?? ''} of ${clusterId}`);
@@ -24,7 +25,7 @@ export function makeCluster({ work: seen }: State, records: Records): Decision {
   const { restore, cluster } = seen ?? {};
   const next = 'Make the EtcdCluster';
   if (restore === undefined) return { step: { type: 'make', kind: 'EtcdRestore' }, next };
-  if (!restore.isOurs) return taken(next, 'EtcdRestore', restore);
+  if (!restore.isOurs) return nameTaken(next, 'EtcdRestore', restore.name);
   const { clusterId: newClusterId } = restore;
   if (newClusterId !== undefined && newClusterId !== work.newClusterId) {
     const noted = { work: { ...work, newClusterId }, steps };
@@ -48,12 +49,6 @@ function awaited(
   if (phase !== 'Failed' && !isDegraded) return waitFor(next, [waits]);
   const message = `${waits.message} Writers wait: see to it, or write spec.rollback: true.`;
   const trouble = { ...waits, message };
-  return waitFor(next, [trouble], trouble);
-}
-
-function taken(next: string, kind: string, { name }: FoundMade): Decision {
-  const message = `${kind} ${name} is there already and is not ours; delete it.`;
-  const trouble = { reason: 'NameTaken', message };
   return waitFor(next, [trouble], trouble);
 }
 

@@ -11,15 +11,7 @@ import { carryOut } from './carry-out.ts';
 import { firstRecordsOfNats } from './nats/begin.ts';
 import { carryOutNats } from './nats/carry-out.ts';
 import { takeBackNats } from './nats/take-back.ts';
-import {
-  intoOf,
-  isOver,
-  isUndoing,
-  recordsOf,
-  type Records,
-  rememberedOperators,
-  selectorText,
-} from './records.ts';
+import { confirmedWork, isOver, isUndoing, recordsOf, type Records } from './records.ts';
 import type { State } from './state.ts';
 import { takeBack } from './take-back.ts';
 
@@ -73,25 +65,13 @@ const NOTHING_BEGUN: Reason = {
     'spec.rollback is true, and nothing was begun. Take it out, and the plan is carried out.',
 };
 
-/** All that a rollback would need, and what later looks are held against. */
 function firstRecords(state: State, plan: string): Records {
-  const { takeover, legacy, client, claims, operators } = state;
   const clusterId = answersOf(state)[0]?.answer.status.header.clusterId;
-  if (legacy === undefined || client === undefined || clusterId === undefined) {
-    throw new Error('a plan of which something is missing has no id');
-  }
-  const { name, uid, selector } = client;
-  const work = {
-    plan,
-    into: intoOf(takeover),
-    legacyUid: legacy.uid,
-    clusterId: hexOf(clusterId),
-    service: { name, uid, selector: selectorText(selector) },
-    claims: claims
-      .filter(({ isOwned }) => isOwned)
-      .map((one) => ({ name: one.name, uid: one.uid })),
-    operators: rememberedOperators(operators),
-    attempt: 1,
+  if (clusterId === undefined) throw new Error('a plan that nobody has answered has no id');
+  const owned = state.claims.filter(({ isOwned }) => isOwned);
+  const claims = owned.map(({ name, uid }) => ({ name, uid }));
+  return {
+    work: { ...confirmedWork(state, plan), clusterId: hexOf(clusterId), claims },
+    steps: [],
   };
-  return { work, steps: [] };
 }

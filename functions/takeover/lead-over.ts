@@ -50,7 +50,8 @@ export function deleteLegacy(state: State, { frozen, legacyUid }: TakeoverWork):
   const { legacy, work: seen } = state;
   const next = `Delete EtcdCluster ${legacy?.name ?? ''} of the old operator`;
   if (legacy === undefined || legacy.isEnding) {
-    return waitFor(next, [{ reason: 'LegacyEnding', message: 'It is being deleted.' }]);
+    const message = 'It is being deleted; see its finalizers if it does not end.';
+    return waitFor(next, [{ reason: 'LegacyEnding', message }]);
   }
   if (seen?.cluster?.isReady !== true) {
     const message = `The new EtcdCluster is not Ready: ${seen?.cluster?.says ?? 'it is gone.'}`;

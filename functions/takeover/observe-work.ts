@@ -1,15 +1,21 @@
 // Reads what only matters while a plan is carried out or taken back: alarms of the old members,
 // all that was made for the takeover, and some of the keys when it is time for it. Writes nothing.
-import { ETCD_BACKUPS, type EtcdBackupStatus } from '../../shared/api/etcd-backup.ts';
+import {
+  ETCD_BACKUPS,
+  type EtcdBackupSpec,
+  type EtcdBackupStatus,
+} from '../../shared/api/etcd-backup.ts';
 import {
   ETCD_CLUSTER_LABEL,
   ETCD_CLUSTERS,
+  type EtcdClusterSpec,
   type EtcdClusterStatus,
 } from '../../shared/api/etcd-cluster.ts';
 import { CLUSTER_ID_ANNOTATION } from '../../shared/api/etcd-peer.ts';
 import {
   ETCD_RESTORE_LABEL,
   ETCD_RESTORES,
+  type EtcdRestoreSpec,
   type EtcdRestoreStatus,
 } from '../../shared/api/etcd-restore.ts';
 import type { TakeoverWork } from '../../shared/api/takeover.ts';
@@ -20,7 +26,8 @@ import type { KubeClient } from '../../shared/kube/client.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { isKubeError } from '../../shared/kube/errors.ts';
 import { textOf } from '../../shared/kube/json.ts';
-import type { KubeObject, ResourceRef } from '../../shared/kube/objects.ts';
+import { isEnding, type KubeObject, type ResourceRef } from '../../shared/kube/objects.ts';
+import { ownObjectOf } from '../../shared/kube/own-object.ts';
 import { CLAIMS, isOurs, PODS } from '../../shared/stateful/parts.ts';
 import { accessToNew, accessToOld, type Known } from './access.ts';
 import { answersOf } from './answers.ts';
@@ -90,9 +97,9 @@ async function read(
   }
 }
 
-function madeOf({ metadata }: KubeObject, isOwn: boolean): FoundMade {
-  const { name, uid, resourceVersion, deletionTimestamp } = metadata;
-  return { name, uid, resourceVersion, isOurs: isOwn, isEnding: deletionTimestamp !== undefined };
+function madeOf(object: KubeObject, isOwn: boolean): FoundMade {
+  const { name, uid, resourceVersion } = object.metadata;
+  return { name, uid, resourceVersion, isOurs: isOwn, isEnding: isEnding(object) };
 }
 
 const NOBODY = { reason: 'NotLookedAt', message: 'Nobody has looked at it yet.' };
@@ -110,9 +117,7 @@ function saysIn({ conditions = [] }: Conditions): Pick<FoundJob, 'says' | 'isDeg
 }
 
 function backupOf(object: KubeObject, takeover: Takeover): FoundJob {
-  // The API server holds it to its schema.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  const status = (object['status'] ?? {}) as EtcdBackupStatus;
+  const { status } = ownObjectOf<EtcdBackupSpec, EtcdBackupStatus>(object);
   const { phase, backup } = status;
   const made = madeOf(object, isOurs(object, takeover));
   const { revision, keys, clusterId } = backup ?? {};
@@ -120,9 +125,7 @@ function backupOf(object: KubeObject, takeover: Takeover): FoundJob {
 }
 
 function restoreOf(object: KubeObject, takeover: Takeover): FoundJob {
-  // The API server holds it to its schema.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  const status = (object['status'] ?? {}) as EtcdRestoreStatus;
+  const { status } = ownObjectOf<EtcdRestoreSpec, EtcdRestoreStatus>(object);
   const { phase, revision, backup, clusterId } = status;
   const made = madeOf(object, isOurs(object, takeover));
   return { ...made, phase, revision, keys: backup?.keys, clusterId, ...saysIn(status) };
@@ -133,9 +136,9 @@ function clusterOf(object: KubeObject, restore: string, work: TakeoverWork): Fou
   const { labels = {}, annotations = {} } = object.metadata;
   const born = annotations[CLUSTER_ID_ANNOTATION];
   const isOwn = labels[ETCD_RESTORE_LABEL] === restore && born === work.newClusterId;
-  // The API server holds it to its schema.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  const { clusterId, conditions = [] } = (object['status'] ?? {}) as EtcdClusterStatus;
+  const { clusterId, conditions = [] } = ownObjectOf<EtcdClusterSpec, EtcdClusterStatus>(
+    object,
+  ).status;
   const ready = conditions.find(({ type }) => type === 'Ready');
   const isReady = ready?.status === 'True' && clusterId === work.newClusterId;
   return {

@@ -41,11 +41,11 @@ export function planOf(state: State): TakeoverPlan {
     notes: notesOf(state),
   };
   // Where nobody asked the members nobody knows what the plan is about.
-  return planTold(state, rest, state.members === undefined ? undefined : idOf(state));
+  return proposed(state, rest, state.members === undefined ? undefined : idOf(state));
 }
 
 /** `id`: undefined where members or servers were not asked. */
-export function planTold(
+export function proposed(
   { takeover }: Pick<State, 'takeover'>,
   rest: Pick<TakeoverPlan, 'objects' | 'steps' | 'refusals' | 'notes'>,
   id: string | undefined,

@@ -4,7 +4,7 @@ import { hashOf } from '../../shared/hash.ts';
 import { isEnding } from '../../shared/kube/objects.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
 import type { Takeover } from './object.ts';
-import type { FoundOperator } from './state.ts';
+import type { FoundService, Seen } from './state.ts';
 
 export interface Records {
   readonly work: TakeoverWork;
@@ -60,11 +60,34 @@ export function ended({ work, steps }: Records, nowMs: number): Records {
   };
 }
 
-/** As they were, for a rollback. */
-export const rememberedOperators = (
-  operators: readonly FoundOperator[],
-): TakeoverWork['operators'] =>
-  operators.map(({ namespace, name, uid, replicas }) => ({ namespace, name, uid, replicas }));
+interface Confirmed extends Pick<Seen, 'takeover' | 'operators'> {
+  readonly legacy: { readonly uid: string } | undefined;
+  readonly client: FoundService | undefined;
+}
+
+/** The part of both kinds: a rollback would need it, and later looks are held against it. */
+export function confirmedWork(
+  { takeover, legacy, client, operators }: Confirmed,
+  plan: string,
+): Omit<TakeoverWork, 'claims'> {
+  if (legacy === undefined || client === undefined) {
+    throw new Error('a plan of which something is missing has no id');
+  }
+  const { name, uid, selector } = client;
+  return {
+    plan,
+    into: intoOf(takeover),
+    legacyUid: legacy.uid,
+    service: { name, uid, selector: selectorText(selector) },
+    operators: operators.map((one) => ({
+      namespace: one.namespace,
+      name: one.name,
+      uid: one.uid,
+      replicas: one.replicas,
+    })),
+    attempt: 1,
+  };
+}
 
 /** The same for the same, as a person would write it. */
 export const selectorText = (selector: Readonly<Record<string, string>>): string =>

@@ -7,17 +7,18 @@ import { ETCD_RESTORES } from '../../shared/api/etcd-restore.ts';
 import { LEGACY_ETCDS } from '../../shared/api/takeover.ts';
 import { Failure } from '../../shared/errors.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
-import type { OwnerReference, ResourceRef } from '../../shared/kube/objects.ts';
-import { CLAIMS, SERVICES } from '../../shared/stateful/parts.ts';
+import type { ResourceRef } from '../../shared/kube/objects.ts';
+import { CLAIMS } from '../../shared/stateful/parts.ts';
 import { applied, type StepResult, unconfirmed } from '../../shared/stateful/steps.ts';
 import type { AnyStep } from './any-state.ts';
 import type { MadeKind, Step } from './decision.ts';
 import { accessToOld } from './access.ts';
 import type { Door } from './door.ts';
 import { newSelectorOf } from './lead-over.ts';
+import { leadToNew, withoutLegacy } from './lead-service.ts';
 import { alarmIdOf, madeNameOf } from './records.ts';
 import { backupManifest, claimManifest, restoreManifest } from './render.ts';
-import type { FoundClaim, FoundService, State } from './state.ts';
+import type { FoundClaim, State } from './state.ts';
 
 export interface StepDeps {
   readonly kube: KubeClient;
@@ -56,7 +57,13 @@ export async function applyStep(
       return applied('TakenBack', `Deleted ${step.kind} ${name} (uid ${uid}), which was ours.`);
     }
     case 'switch-service':
-      return switchService(kube, state, step.service, signal);
+      return leadToNew(
+        kube,
+        state.takeover,
+        step.service,
+        { kind: 'EtcdCluster', selector: newSelectorOf(state.takeover) },
+        signal,
+      );
     case 'orphan-claim':
       return orphan(kube, state, step.claim, signal);
     case 'delete-legacy': {
@@ -122,49 +129,13 @@ async function make(
   return applied('Created', `Created ${kind} ${name}.`);
 }
 
-/** Without the legacy object, with which it would go. */
-export const withoutLegacy = (
-  owners: readonly OwnerReference[],
-  { takeover }: Pick<State, 'takeover'>,
-): readonly OwnerReference[] | null => {
-  const others = owners.filter(({ uid }) => uid !== takeover.status.work?.legacyUid);
-  return others.length === 0 ? null : others;
-};
-
-/** For a merge patch: of what was there nothing is left. */
-export const selectorInstead = (
-  selector: FoundService['selector'],
-  next: FoundService['selector'],
-): Readonly<Record<string, string | null>> => ({
-  ...Object.fromEntries(Object.keys(selector).map((key) => [key, null])),
-  ...next,
-});
-
-/** Both at once: it leads to the new pods, and does not go with the old ones. */
-async function switchService(
-  kube: KubeClient,
-  state: State,
-  { name, uid, resourceVersion, selector, owners }: FoundService,
-  signal: AbortSignal,
-): Promise<StepResult> {
-  const { takeover } = state;
-  const body = {
-    metadata: { uid, resourceVersion, ownerReferences: withoutLegacy(owners, state) },
-    spec: { selector: selectorInstead(selector, newSelectorOf(takeover)) },
-  };
-  const target = { namespace: takeover.namespace, name };
-  await kube.patch(SERVICES, target, { type: 'merge', body }, { signal });
-  const into = takeover.spec.into.name;
-  return applied('ServiceSwitched', `Service ${name} leads to EtcdCluster ${into}.`);
-}
-
 async function orphan(
   kube: KubeClient,
   state: State,
   { name, uid, resourceVersion, owners }: FoundClaim,
   signal: AbortSignal,
 ): Promise<StepResult> {
-  const metadata = { uid, resourceVersion, ownerReferences: withoutLegacy(owners, state) };
+  const metadata = { uid, resourceVersion, ownerReferences: withoutLegacy(owners, state.takeover) };
   const target = { namespace: state.takeover.namespace, name };
   await kube.patch(CLAIMS, target, { type: 'merge', body: { metadata } }, { signal });
   return applied('ClaimKept', `Claim ${name} (uid ${uid}) no longer goes with the old cluster.`);

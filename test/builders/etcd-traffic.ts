@@ -55,6 +55,23 @@ export class EtcdTraffic {
     return traffic;
   }
 
+  /** The history of it, while the work is done, has to be one of a store. */
+  static async during(
+    what: string,
+    open: () => EtcdAdmin,
+    work: (traffic: EtcdTraffic) => Promise<void>,
+  ): Promise<void> {
+    const traffic = EtcdTraffic.start(open, what.replaceAll(' ', '-'));
+    try {
+      await traffic.untilItFlows();
+      await work(traffic);
+      await traffic.untilItFlows();
+      reported(what, await traffic.stop());
+    } finally {
+      await traffic.close();
+    }
+  }
+
   /** As clients that are started again: the address and the authority may be others by now. */
   reopen(open: () => EtcdAdmin): void {
     this.#open = open;
@@ -166,7 +183,7 @@ export class EtcdTraffic {
 }
 
 /** Checks it, and prints its figures. */
-export function reported(life: string, report: EtcdTrafficReport): void {
+function reported(life: string, report: EtcdTrafficReport): void {
   process.stdout.write(`${life}: ${JSON.stringify(report)}\n`);
   expect(report).toMatchObject({ result: 'linearizable' });
 }

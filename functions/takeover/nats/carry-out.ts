@@ -3,6 +3,7 @@
 import type { Reason } from '../../../shared/kube/conditions.ts';
 import { timestamp } from '../../../shared/kube/timestamp.ts';
 import { listed, waitFor } from '../../../shared/stateful/decision.ts';
+import { serviceChanged } from '../blocked.ts';
 import { intoOf, type Records, selectorText } from '../records.ts';
 import { endNow, isBegun, operatorsIn, type Stage, stageNow } from '../stages.ts';
 import { stopOperators, stoppedOperators } from '../stop-operators.ts';
@@ -33,7 +34,9 @@ function obstacleTo(state: NatsState, records: Records): Reason | undefined {
   const known = new Set(work.servers?.map(({ uid }) => uid));
   const others = pods.filter(({ uid }) => !known.has(uid)).map(({ name }) => name);
   if (others.length > 0) return appeared(others);
-  return isAsConfirmed(state, records) || isLedOver(state) ? undefined : serviceChanged(records);
+  return isAsConfirmed(state, records) || isLedOver(state)
+    ? undefined
+    : serviceChanged(records, state.client, 'where clients are');
 }
 
 const isAsConfirmed = ({ client }: NatsState, { work: { service } }: Records): boolean =>
@@ -59,14 +62,6 @@ const appeared = (pods: readonly string[]): Reason => ({
   message:
     `Pod ${listed(pods)} was not there when the plan was confirmed, so an operator runs ` +
     'somewhere and makes them. Scale it to 0, delete that pod, and it goes on.',
-});
-
-const serviceChanged = ({ work: { service } }: Records): Reason => ({
-  reason: 'ServiceChanged',
-  message:
-    `Service ${service.name} is no longer as it was when the plan was confirmed, and does not ` +
-    'lead to the new servers, so nobody knows where clients are. Give it back its selector ' +
-    `(${service.selector}).`,
 });
 
 function stagesOf(state: NatsState, records: Records): readonly Stage<NatsStep>[] {
@@ -134,7 +129,8 @@ function leadingStages(
 function deleteLegacy({ legacy, nowMs }: NatsState, { work, steps }: Records): NatsDecision {
   const next = `Delete NatsCluster ${legacy?.name ?? ''} of the old operator`;
   if (legacy === undefined || legacy.isEnding) {
-    return waitFor(next, [{ reason: 'LegacyEnding', message: 'It is being deleted.' }]);
+    const message = 'It is being deleted; see its finalizers if it does not end.';
+    return waitFor(next, [{ reason: 'LegacyEnding', message }]);
   }
   // Where all pods were gone already nobody has noted it.
   if (work.switchingAt === undefined) {

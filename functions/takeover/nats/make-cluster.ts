@@ -3,6 +3,7 @@
 import type { Reason } from '../../../shared/kube/conditions.ts';
 import { waitFor } from '../../../shared/stateful/decision.ts';
 import type { Records } from '../records.ts';
+import { nameTaken } from '../blocked.ts';
 import { targetHash } from './begin.ts';
 import { usersSecretOf } from './carry-over.ts';
 import type { NatsDecision } from './decision.ts';
@@ -27,7 +28,7 @@ export function makeCluster(state: NatsState, { work }: Records): NatsDecision {
     if (obstacle !== undefined) return waitFor(NEXT, [obstacle], obstacle);
     return { step: { type: 'make-nats-cluster' }, next: NEXT };
   }
-  if (!cluster.isOurs) return taken('NatsCluster', takeover.spec.into.name);
+  if (!cluster.isOurs) return nameTaken(NEXT, 'NatsCluster', takeover.spec.into.name);
   if (cluster.isEnding) return awaited(cluster);
   return makeUsers(state, cluster) ?? awaited(cluster);
 }
@@ -48,7 +49,7 @@ function makeUsers(
   const name = usersSecretOf(spec.into);
   const isWanted = keysWanted(target.wanted, name).length > 0;
   if (!isWanted || users.owners.includes(cluster.uid)) return undefined;
-  if (users.is === 'found') return taken('Secret', name);
+  if (users.is === 'found') return nameTaken(NEXT, 'Secret', name);
   const next = `Make Secret ${name}`;
   if (users.is === 'missing') return { step: { type: 'make-users', cluster }, next };
   const message =
@@ -58,13 +59,7 @@ function makeUsers(
   return waitFor(next, [trouble], trouble);
 }
 
-function taken(kind: string, name: string): NatsDecision {
-  const message = `${kind} ${name} is there already and is not ours; delete it.`;
-  const trouble = { reason: 'NameTaken', message };
-  return waitFor(NEXT, [trouble], trouble);
-}
-
-function awaited({ says }: FoundNatsCluster): NatsDecision {
-  const message = `The new NatsCluster is not Ready: ${says}`;
+function awaited({ name, says }: FoundNatsCluster): NatsDecision {
+  const message = `The new NatsCluster ${name} is not Ready: ${says}`;
   return waitFor(NEXT, [{ reason: 'NatsClusterStarting', message }]);
 }

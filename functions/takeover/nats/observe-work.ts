@@ -1,10 +1,16 @@
 // Reads what only matters while a takeover of a NatsCluster is carried out or taken back: what was
 // made for it, how its servers are routed with the old ones, and where the clients are. Writes
 // nothing.
-import { NATS_CLUSTER_LABEL, NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
+import {
+  NATS_CLUSTER_LABEL,
+  NATS_CLUSTERS,
+  type NatsClusterSpec,
+  type NatsClusterStatus,
+} from '../../../shared/api/nats-cluster.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
-import { isRecord, textOf } from '../../../shared/kube/json.ts';
-import type { KubeObject } from '../../../shared/kube/objects.ts';
+import { textOf } from '../../../shared/kube/json.ts';
+import { isEnding, type KubeObject } from '../../../shared/kube/objects.ts';
+import { ownObjectOf } from '../../../shared/kube/own-object.ts';
 import { PODS } from '../../../shared/stateful/parts.ts';
 import type { Door } from '../door.ts';
 import { labelled } from '../find-left.ts';
@@ -31,21 +37,19 @@ export async function observeNatsWork(
 }
 
 function clusterOf(object: KubeObject, takeover: Takeover): FoundNatsCluster {
-  const { name, uid, resourceVersion, generation, deletionTimestamp } = object.metadata;
-  const { extraRoutes, replicas } = fieldOf({ ...object }, 'spec');
-  const { conditions, observedGeneration } = fieldOf({ ...object }, 'status');
-  const all = Array.isArray(conditions) ? conditions.filter((one) => isRecord(one)) : [];
-  const ready = all.find(({ type }) => type === 'Ready');
+  const own = ownObjectOf<NatsClusterSpec, NatsClusterStatus>(object);
+  const { name, uid, generation, spec, status } = own;
+  const ready = status.conditions?.find(({ type }) => type === 'Ready');
   return {
     name,
     uid,
-    resourceVersion,
+    resourceVersion: object.metadata.resourceVersion,
     isOurs: isMadeFor(object, takeover),
-    isEnding: deletionTimestamp !== undefined,
-    isReady: ready?.['status'] === 'True' && observedGeneration === generation,
-    says: textOf(ready?.['message']) || 'Nobody has looked at it yet.',
-    extraRoutes: Array.isArray(extraRoutes) ? extraRoutes.map(String) : [],
-    replicas: Number(replicas),
+    isEnding: isEnding(object),
+    isReady: ready?.status === 'True' && status.observedGeneration === generation,
+    says: ready?.message ?? 'Nobody has looked at it yet.',
+    extraRoutes: spec.extraRoutes ?? [],
+    replicas: spec.replicas,
   };
 }
 

@@ -2,7 +2,7 @@
 // are led over, so that whoever publishes on one side is heard on the other. Pure.
 import { headlessName } from '../../../shared/api/etcd-names.ts';
 import type { PlannedObject, PlannedStep, TakeoverPlan } from '../../../shared/api/takeover.ts';
-import { idFor, lasting, planTold } from '../plan.ts';
+import { idFor, lasting, proposed } from '../plan.ts';
 import {
   adoptedService,
   goneService,
@@ -26,7 +26,7 @@ export function planOfNats(state: NatsState): TakeoverPlan {
     refusals: refusalsOfNats(state),
     notes: notesOfNats(state),
   };
-  return planTold(state, rest, servers === undefined ? undefined : idOf(state));
+  return proposed(state, rest, servers === undefined ? undefined : idOf(state));
 }
 
 /** Ids of servers and their clients are others after each restart, and no plan depends on them. */

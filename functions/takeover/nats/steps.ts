@@ -7,11 +7,11 @@ import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { Reason } from '../../../shared/kube/conditions.ts';
 import { apiVersionOf } from '../../../shared/kube/objects.ts';
 import { listed } from '../../../shared/stateful/decision.ts';
-import { PODS, SERVICES } from '../../../shared/stateful/parts.ts';
+import { PODS } from '../../../shared/stateful/parts.ts';
 import { applied, type StepResult } from '../../../shared/stateful/steps.ts';
 import type { AnyStep } from '../any-state.ts';
+import { leadService, leadToNew } from '../lead-service.ts';
 import { readSecrets } from '../read-secrets.ts';
-import { selectorInstead, withoutLegacy } from '../steps.ts';
 import type { FoundMade, FoundService } from '../state.ts';
 import { usersSecretOf } from './carry-over.ts';
 import { passwordsIn } from './config.ts';
@@ -40,9 +40,15 @@ export async function applyNatsStep(
     case 'set-routes':
       return setRoutes(kube, state, step, signal);
     case 'lead-over':
-      return lead(kube, state, step.service, over(state, step.service), signal);
+      return leadToNew(
+        kube,
+        takeover,
+        step.service,
+        { kind: 'NatsCluster', selector: newSelectorOf(takeover) },
+        signal,
+      );
     case 'lead-back':
-      return lead(kube, state, step.service, back(state, step.service), signal);
+      return leadBack(kube, state, step.service, signal);
     case 'delete-server': {
       const { name, uid, resourceVersion } = step.server;
       await kube.delete(PODS, { namespace, name }, { uid, resourceVersion }, { signal });
@@ -106,49 +112,21 @@ async function setRoutes(
     : applied('RoutesJoined', `NatsCluster ${name} has routes to ${listed(routes)}.`);
 }
 
-interface Led {
-  readonly ownerReferences: FoundService['owners'] | null;
-  readonly selector: FoundService['selector'];
-  readonly result: StepResult;
-}
-
-/** It leads to the new pods, and does not go with the old ones. */
-const over = (state: NatsState, { name, owners }: FoundService): Led => ({
-  ownerReferences: withoutLegacy(owners, state),
-  selector: newSelectorOf(state.takeover),
-  result: applied(
-    'ServiceSwitched',
-    `Service ${name} leads to NatsCluster ${state.takeover.spec.into.name}.`,
-  ),
-});
-
 /** As it was when the plan was confirmed, and as the operator writes its owner. */
-function back({ takeover }: NatsState, { name, owners }: FoundService): Led {
-  const { legacy } = takeover.spec;
-  const { legacyUid: uid = '', service } = takeover.status.work ?? {};
-  const kind = { apiVersion: apiVersionOf(LEGACY_NATS), kind: 'NatsCluster' };
-  const pairs = (service?.selector ?? '').split(',').map((pair) => pair.split('='));
-  return {
-    ownerReferences: [...owners, { ...kind, name: legacy.name, uid, controller: true }],
-    selector: Object.fromEntries(pairs),
-    result: applied('ServiceGivenBack', `Service ${name} leads to the old servers again.`),
-  };
-}
-
-/** Both at once. */
-async function lead(
+async function leadBack(
   kube: KubeClient,
-  { takeover: { namespace } }: NatsState,
-  { name, uid, resourceVersion, selector }: FoundService,
-  led: Led,
+  { takeover }: NatsState,
+  service: FoundService,
   signal: AbortSignal,
 ): Promise<StepResult> {
-  const body = {
-    metadata: { uid, resourceVersion, ownerReferences: led.ownerReferences },
-    spec: { selector: selectorInstead(selector, led.selector) },
-  };
-  await kube.patch(SERVICES, { namespace, name }, { type: 'merge', body }, { signal });
-  return led.result;
+  const { legacy } = takeover.spec;
+  const { legacyUid: uid = '', service: former } = takeover.status.work ?? {};
+  const kind = { apiVersion: apiVersionOf(LEGACY_NATS), kind: 'NatsCluster' };
+  const owners = [...service.owners, { ...kind, name: legacy.name, uid, controller: true }];
+  const pairs = (former?.selector ?? '').split(',').map((pair) => pair.split('='));
+  const to = { selector: Object.fromEntries(pairs), owners };
+  await leadService(kube, takeover.namespace, service, to, signal);
+  return applied('ServiceGivenBack', `Service ${service.name} leads to the old servers again.`);
 }
 
 async function deleteLegacy(

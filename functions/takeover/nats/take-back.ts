@@ -29,14 +29,20 @@ const LEGACY_GONE: Reason = {
   reason: 'LegacyGone',
   message:
     'The legacy NatsCluster is gone, so nothing leads back to it, and the new one is kept. Lead ' +
-    'the Service of the clients to that, and delete this Takeover.',
+    'the Service of the clients to that (selector ballast.dev/nats-cluster: its name), and ' +
+    'delete this Takeover.',
 };
 
-const SILENT: Reason = {
-  reason: 'ServersSilent',
-  message:
-    'No old server answers, so clients are not led back to them. Bring one back, and it goes on.',
-};
+function silent({ servers, client }: NatsState): Reason {
+  const each = [...(servers ?? [])].map(([pod, asked]) =>
+    'silent' in asked ? `${pod}: ${asked.silent}` : pod,
+  );
+  const why = each.length === 0 ? 'no pod is left' : each.join(' ');
+  const message =
+    `No old server answers (${why}), so clients are not led back: Service ${client?.name ?? ''} ` +
+    'leads to the new ones. Bring one back, and it goes on.';
+  return { reason: 'ServersSilent', message };
+}
 
 function leadBack(state: NatsState, { work }: Records): NatsDecision | undefined {
   const { client, takeover } = state;
@@ -44,7 +50,7 @@ function leadBack(state: NatsState, { work }: Records): NatsDecision | undefined
     client?.uid === work.service.uid &&
     selectorText(client.selector) === selectorText(newSelectorOf(takeover));
   if (!isLed) return undefined;
-  if (answersOf(state).length === 0) return stuck(SILENT);
+  if (answersOf(state).length === 0) return stuck(silent(state));
   const next = `Lead Service ${client.name} back`;
   return { step: { type: 'lead-back', service: client }, next };
 }

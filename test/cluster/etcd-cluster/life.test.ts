@@ -9,7 +9,7 @@ import { timed } from '../support/timed.ts';
 import { age, allShown } from './certificates.ts';
 import { takesRoom } from '../support/pods.ts';
 import { EtcdPodPlace } from './pod-place.ts';
-import { EtcdTraffic, reported } from '../../builders/etcd-traffic.ts';
+import { EtcdTraffic } from '../../builders/etcd-traffic.ts';
 
 let place: EtcdPodPlace;
 let traffic: EtcdTraffic;
@@ -35,20 +35,12 @@ afterAll(async () => {
 
 type EtcdMember = NonNullable<EtcdClusterStatus['members']>[number];
 
-let lives = 0;
-
 /** With writers and readers at work: what they saw is checked in the end. */
-async function underTraffic(life: string, work: () => Promise<void>): Promise<void> {
-  lives += 1;
-  traffic = EtcdTraffic.start(await place.access(cluster), `life-${lives}`);
-  try {
-    await traffic.untilItFlows();
+const underTraffic = async (life: string, work: () => Promise<void>): Promise<void> =>
+  EtcdTraffic.during(life, await place.access(cluster), async (started) => {
+    traffic = started;
     await work();
-    reported(life, await traffic.stop());
-  } finally {
-    await traffic.close();
-  }
-}
+  });
 
 const members = async (): Promise<readonly EtcdMember[]> =>
   (await place.status(cluster)).members ?? [];

@@ -2,7 +2,7 @@
 // work: a container that is killed goes on with its data, and a pod that is deleted takes it along.
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { EtcdTraffic, reported } from '../../builders/etcd-traffic.ts';
+import { EtcdTraffic } from '../../builders/etcd-traffic.ts';
 import { SCENARIO_MS } from '../../integration/etcd-cluster/etcd-scene.ts';
 import { processesOf } from '../support/pod-processes.ts';
 import { timed } from '../support/timed.ts';
@@ -31,20 +31,13 @@ afterAll(async () => {
 }, SCENARIO_MS);
 
 /** Done to a cluster that is written and read, until it is Ready again; no write may be lost. */
-async function endured(what: string, work: () => Promise<void>): Promise<void> {
-  const traffic = EtcdTraffic.start(await place.access(cluster), what.replaceAll(' ', '-'));
-  try {
-    await traffic.untilItFlows();
+const endured = async (what: string, work: () => Promise<void>): Promise<void> =>
+  EtcdTraffic.during(what, await place.access(cluster), async () => {
     await timed(what, async () => {
       await work();
       await place.wakeUntilReady(cluster);
     });
-    await traffic.untilItFlows();
-    reported(what, await traffic.stop());
-  } finally {
-    await traffic.close();
-  }
-}
+  });
 
 async function idsOf(): Promise<ReadonlyMap<string, string>> {
   const { members = [] } = await place.status(cluster);

@@ -3,15 +3,12 @@
 // API server shows v1alpha1 alone: they neither find v1beta1 nor learn what is stored.
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { etcdCluster } from '../../../functions/etcd-cluster/index.ts';
-import { etcdPeer } from '../../../functions/etcd-peer/index.ts';
-import { natsCluster } from '../../../functions/nats-cluster/index.ts';
 import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
 import { etcdClusterRights } from '../../../knative/tools/rights/etcd-cluster.ts';
 import { etcdPeerRights } from '../../../knative/tools/rights/etcd-peer.ts';
 import { natsClusterRights } from '../../../knative/tools/rights/manifests.ts';
 import { SWEEP } from '../../../shared/function/sources.ts';
-import { type RunningFunction, startFunction } from '../../../shared/function/start.ts';
+import type { RunningFunction } from '../../../shared/function/start.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
 import {
   BUDGETS,
@@ -54,8 +51,8 @@ beforeAll(async () => {
   const main = { apiVersion, kind: 'EtcdCluster', metadata: { namespace, name: 'main' } };
   const spec = { compaction: { mode: 'Periodic', retention: '60m' } };
   await kube.create(alpha('etcdclusters'), { ...main, spec });
-  former = await start(api.url);
-  present = await start();
+  former = await rig.startKeepers(api.url);
+  present = await rig.startKeepers();
 }, STEP_MS);
 
 afterAll(async () => {
@@ -63,24 +60,6 @@ afterAll(async () => {
   api?.stop();
   await rig?.stop();
 });
-
-async function start(server?: string): Promise<readonly RunningFunction[]> {
-  const optionsOf = async (name: string) => ({
-    environment: {
-      PORT: '0',
-      LOG_LEVEL: 'silent',
-      DRAIN_MINIMUM_SECONDS: '0',
-      WORK_SECONDS: '1',
-      KUBECONFIG: await rig.kubeconfigOf(name, server),
-    },
-    build: { version: '0.0.0', commit: '' },
-  });
-  return Promise.all([
-    startFunction(natsCluster, await optionsOf(natsCluster.name)),
-    startFunction(etcdCluster, await optionsOf(etcdCluster.name)),
-    startFunction(etcdPeer, await optionsOf(etcdPeer.name)),
-  ]);
-}
 
 /** Whether each of them has looked at all that there is. */
 async function look(functions: readonly RunningFunction[]): Promise<boolean> {

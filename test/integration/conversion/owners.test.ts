@@ -4,10 +4,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { etcdBackup } from '../../../functions/etcd-backup/index.ts';
-import { etcdCluster } from '../../../functions/etcd-cluster/index.ts';
-import { etcdPeer } from '../../../functions/etcd-peer/index.ts';
 import { FIELD_MANAGER } from '../../../functions/nats-cluster/field-manager.ts';
-import { natsCluster } from '../../../functions/nats-cluster/index.ts';
 import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
 import { controllerManagerSpec } from '../../../knative/try/local/plane/kube-controller-manager.ts';
 import { etcdBackupRights } from '../../../knative/tools/rights/etcd-backup.ts';
@@ -19,7 +16,7 @@ import { ETCD_CLUSTERS } from '../../../shared/api/etcd-cluster.ts';
 import { ETCD_PEERS } from '../../../shared/api/etcd-peer.ts';
 import { NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
 import { SWEEP } from '../../../shared/function/sources.ts';
-import { type RunningFunction, startFunction } from '../../../shared/function/start.ts';
+import type { RunningFunction } from '../../../shared/function/start.ts';
 import { CRDS } from '../../../shared/kube/crds.ts';
 import { JOBS } from '../../../shared/jobs/observe.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
@@ -81,24 +78,8 @@ async function sleep(): Promise<void> {
 
 async function wake(): Promise<void> {
   await sleep();
-  running = await Promise.all([
-    startFunction(natsCluster, await optionsOf(natsCluster.name)),
-    startFunction(etcdCluster, await optionsOf(etcdCluster.name)),
-    startFunction(etcdPeer, await optionsOf(etcdPeer.name)),
-  ]);
+  running = await rig.startKeepers();
 }
-
-const optionsOf = async (name: string) => ({
-  environment: {
-    PORT: '0',
-    LOG_LEVEL: 'silent',
-    DRAIN_MINIMUM_SECONDS: '0',
-    WORK_SECONDS: '1',
-    ETCD_BACKUP_IMAGE: 'dev.local/ballast/etcd-backup:0.1.0',
-    KUBECONFIG: await rig.kubeconfigOf(name),
-  },
-  build: { version: '0.0.0', commit: '' },
-});
 
 async function sweep(): Promise<void> {
   const answers = await Promise.all(running.map(({ port }) => sendEvent(port, SWEEP, {})));
@@ -249,7 +230,7 @@ test('so does what no function may bring along, such as the Job of a backup', as
     metadata: { namespace, name },
     spec,
   });
-  running = [await startFunction(etcdBackup, await optionsOf(etcdBackup.name))];
+  running = [await rig.startFunction(etcdBackup)];
   const jobs = async () => (await rig.kube.list(JOBS, { namespace })).items;
   await until('its Job', async () => {
     await sweep();

@@ -10,10 +10,14 @@ import { promisify } from 'node:util';
 import { pino } from 'pino';
 import { parseAllDocuments } from 'yaml';
 import { conversion } from '../../../functions/conversion/index.ts';
+import { etcdCluster } from '../../../functions/etcd-cluster/index.ts';
+import { etcdPeer } from '../../../functions/etcd-peer/index.ts';
+import { natsCluster } from '../../../functions/nats-cluster/index.ts';
 import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
 import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 import type { PlaneAddress } from '../../../knative/try/local/plane/address.ts';
 import { freePort } from '../../../knative/try/local/process/ports.ts';
+import type { FunctionDefinition } from '../../../shared/function/define.ts';
 import { type RunningFunction, startFunction } from '../../../shared/function/start.ts';
 import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
 import { CRDS } from '../../../shared/kube/crds.ts';
@@ -178,6 +182,31 @@ export class ConversionRig {
     const copy = structuredClone(object);
     Object.assign(webhookOf(copy)['service'] as object, { port: this.tlsPort });
     return copy;
+  }
+
+  /** The functions that make parts of what they keep. */
+  startKeepers(server?: string): Promise<readonly RunningFunction[]> {
+    return Promise.all([
+      this.startFunction(natsCluster, server),
+      this.startFunction(etcdCluster, server),
+      this.startFunction(etcdPeer, server),
+    ]);
+  }
+
+  /** A function under its own account; by way of a `server` before the API server. */
+  async startFunction<Config extends object, Deps>(
+    definition: FunctionDefinition<Config, Deps>,
+    server?: string,
+  ): Promise<RunningFunction> {
+    const environment = {
+      PORT: '0',
+      LOG_LEVEL: 'silent',
+      DRAIN_MINIMUM_SECONDS: '0',
+      WORK_SECONDS: '1',
+      ETCD_BACKUP_IMAGE: 'dev.local/ballast/etcd-backup:0.1.0',
+      KUBECONFIG: await this.kubeconfigOf(definition.name, server),
+    };
+    return startFunction(definition, { environment, build: { version: '0.0.0', commit: '' } });
   }
 
   /** With which a function is no more than its own account; by way of a `server` before it. */

@@ -1,15 +1,12 @@
 // v1alpha1 is served no more, and the functions are written in it: by the client's own door they
 // read and write every kind as before, and keep their objects, under their own accounts.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { etcdCluster } from '../../../functions/etcd-cluster/index.ts';
-import { etcdPeer } from '../../../functions/etcd-peer/index.ts';
-import { natsCluster } from '../../../functions/nats-cluster/index.ts';
 import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
 import { etcdClusterRights } from '../../../knative/tools/rights/etcd-cluster.ts';
 import { etcdPeerRights } from '../../../knative/tools/rights/etcd-peer.ts';
 import { natsClusterRights } from '../../../knative/tools/rights/manifests.ts';
 import { SWEEP } from '../../../shared/function/sources.ts';
-import { type RunningFunction, startFunction } from '../../../shared/function/start.ts';
+import type { RunningFunction } from '../../../shared/function/start.ts';
 import { openKube } from '../../../shared/kube/client.ts';
 import { CRDS } from '../../../shared/kube/crds.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
@@ -175,9 +172,7 @@ test(
     await kube.create(beta('etcdclusters'), main);
     const nats = { apiVersion, kind: 'NatsCluster', metadata: { namespace, name: 'nats' } };
     await kube.create(beta('natsclusters'), { ...nats, spec: {} });
-    running = await Promise.all(
-      [natsCluster, etcdCluster, etcdPeer].map(async ({ name }) => start(name)),
-    );
+    running = await rig.startKeepers();
     await until(
       'their StatefulSets',
       async () => {
@@ -204,21 +199,6 @@ test(
   },
   STEP_MS,
 );
-
-async function start(name: string): Promise<RunningFunction> {
-  const environment = {
-    PORT: '0',
-    LOG_LEVEL: 'silent',
-    DRAIN_MINIMUM_SECONDS: '0',
-    WORK_SECONDS: '1',
-    KUBECONFIG: await rig.kubeconfigOf(name),
-  };
-  const build = { version: '0.0.0', commit: '' };
-  const how = { environment, build };
-  if (name === natsCluster.name) return startFunction(natsCluster, how);
-  if (name === etcdCluster.name) return startFunction(etcdCluster, how);
-  return startFunction(etcdPeer, how);
-}
 
 test('a definition of which objects are left is guarded, as the page says', async () => {
   const definition = { name: 'natsclusters.ballast.dev' };

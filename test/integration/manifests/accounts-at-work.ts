@@ -60,6 +60,15 @@ export class StolenAccount {
     });
   }
 
+  /** The same, and what is let through changes nothing. */
+  dryRun(method: 'POST' | 'PATCH' | 'DELETE', path: string, body?: object): Promise<Outcome> {
+    return this.try({
+      method,
+      path: `${path}?dryRun=All`,
+      ...(body === undefined ? {} : { body }),
+    });
+  }
+
   /** `get secrets`, `create natsclusters.ballast.dev`: what the API server lets it do there. */
   async rightsIn(namespace: string): Promise<ReadonlySet<string>> {
     const { text } = await this.try({

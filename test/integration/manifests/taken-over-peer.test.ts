@@ -47,8 +47,7 @@ afterAll(async () => {
   await installed?.stop();
 });
 
-const write = (path: string, body: object): Promise<Outcome> =>
-  stolen.try({ method: 'POST', path: `${path}?dryRun=All`, body });
+const write = (path: string, body: object): Promise<Outcome> => stolen.dryRun('POST', path, body);
 
 interface Changes {
   readonly metadata?: object;

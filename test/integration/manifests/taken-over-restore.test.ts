@@ -59,8 +59,7 @@ afterAll(async () => {
   await installed?.stop();
 });
 
-const make = (path: string, body: object): Promise<Outcome> =>
-  stolen.try({ method: 'POST', path: `${path}?dryRun=All`, body });
+const make = (path: string, body: object): Promise<Outcome> => stolen.dryRun('POST', path, body);
 
 interface Changes {
   readonly metadata?: object;

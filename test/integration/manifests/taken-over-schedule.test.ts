@@ -63,8 +63,7 @@ afterAll(async () => {
   await installed?.stop();
 });
 
-const post = (path: string, body: object): Promise<Outcome> =>
-  stolen.try({ method: 'POST', path: `${path}?dryRun=All`, body });
+const post = (path: string, body: object): Promise<Outcome> => stolen.dryRun('POST', path, body);
 
 const named = (manifest: Manifest, name: string): Manifest => ({
   ...manifest,

@@ -21,12 +21,9 @@ let installed: Installed;
 let stolen: StolenAccount;
 let ours: KubeObject;
 
-const post = (path: string, body: object): Promise<Outcome> =>
-  stolen.try({ method: 'POST', path: `${path}?dryRun=All`, body });
-const patch = (path: string, body: object): Promise<Outcome> =>
-  stolen.try({ method: 'PATCH', path: `${path}?dryRun=All`, body });
-const remove = (path: string): Promise<Outcome> =>
-  stolen.try({ method: 'DELETE', path: `${path}?dryRun=All` });
+const post = (path: string, body: object): Promise<Outcome> => stolen.dryRun('POST', path, body);
+const patch = (path: string, body: object): Promise<Outcome> => stolen.dryRun('PATCH', path, body);
+const remove = (path: string): Promise<Outcome> => stolen.dryRun('DELETE', path);
 
 const labels = { 'ballast.dev/takeover': 'over' };
 const usersOf = (name: string) => [

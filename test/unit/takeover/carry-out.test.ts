@@ -1,16 +1,22 @@
 // A confirmed plan is carried out or rolled back, with the process dying at each single write of
 // it, before and after the write is done, and with old reads. The world throws when an acknowledged
 // write is lost.
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ETCD_BACKUPS } from '../../../shared/api/etcd-backup.ts';
 import { TAKEOVERS } from '../../../shared/api/takeover.ts';
 import { SERVICES } from '../../../shared/stateful/parts.ts';
-import { Passed } from '../stateful/passed.ts';
-import { Carrying, namesOf, replicasOf } from './carrying.ts';
+import { Carrying, replicasOf } from './carrying.ts';
+import {
+  backAt,
+  backJustBefore,
+  backTooLate,
+  expectConverged,
+  type Life,
+  testLives,
+} from './lives.ts';
+import { namesOf } from './takeover-run.ts';
 import { namespace } from './world.ts';
 
-const MANY_RUNS_MS = 120_000;
 const STEPS = [
   'StopOperator',
   'FreezeWriters',
@@ -60,25 +66,6 @@ function expectServing(run: Carrying): void {
   ]);
 }
 
-/** Rolled back as soon as this step is begun. */
-const backAt =
-  (step: string): Carrying['befalls'] =>
-  (run) => {
-    if (run.status.steps?.at(-1)?.name === step) run.edit({ rollback: true });
-  };
-
-/** The last moment in which there is a way back: nobody has noted that clients are led over. */
-function backJustBefore(run: Carrying): void {
-  const { steps, work } = run.status;
-  const isLast = steps?.at(-1)?.name === 'SwitchService' && work?.switchingAt === undefined;
-  if (isLast) run.edit({ rollback: true });
-}
-
-/** Asked for once there is no way back, by somebody whom the API server would refuse it. */
-function backTooLate(run: Carrying): void {
-  if (run.status.work?.switchingAt !== undefined) run.edit({ rollback: true });
-}
-
 /** Somebody ends the alarm, and writes, once this step is begun. */
 function forcedAt(step: string): Carrying['befalls'] {
   return (run) => {
@@ -100,10 +87,6 @@ function forcedOnceNoted(run: Carrying): void {
 
 const selectorIn = ({ kube }: Carrying): object =>
   Object(Object(kube.objects.get(`services/${namespace}/old-client`)?.['spec']).selector);
-
-async function expectConverged(run: Carrying): Promise<void> {
-  expect(await run.converge()).toBe(true);
-}
 
 test('it is carried out step by step, and each rests on what is written down', async () => {
   const run = await Carrying.confirmed();
@@ -130,66 +113,31 @@ test('it is carried out step by step, and each rests on what is written down', a
   expect(writes.slice(rest)).toEqual([]);
 });
 
-type Life = readonly [string, Carrying['befalls'], (run: Carrying) => void];
-
-const LIVES: readonly Life[] = [
+const LIVES: readonly Life<Carrying>[] = [
   ['is carried out', () => undefined, expectDone],
   ['is written to after the snapshot', forcedAt('MakeCluster'), expectDone],
   ['is written to just before clients are led over', forcedAt('SwitchService'), expectDone],
   ['is written to when it is noted that they are', forcedOnceNoted, expectDone],
-  ...STEPS.slice(0, 5).map((step): Life => [
+  ...STEPS.slice(0, 5).map((step): Life<Carrying> => [
     `is rolled back at ${step}`,
     backAt(step),
     expectRolledBack,
   ]),
-  ['is rolled back just before clients are led over', backJustBefore, expectRolledBack],
+  [
+    'is rolled back just before clients are led over',
+    backJustBefore('SwitchService'),
+    expectRolledBack,
+  ],
   ['is to be rolled back after that, and goes on', backTooLate, expectDone],
 ];
 
-test.each(LIVES)(
-  'one that %s: a death at any write changes nothing in the end',
-  {
-    timeout: MANY_RUNS_MS,
-  },
-  async (_, befalls, expectEnd) => {
-    const run = await Carrying.confirmed();
-    run.befalls = befalls;
-    const passed = new Passed();
-    const left = await run.deathsIn(() => passed.note(run, () => expectConverged(run)));
-    expectEnd(run);
-    expect(left.length).toBeGreaterThan(6);
-    await passed.each(left, async (one) => {
-      await expectConverged(one);
-      expectEnd(one);
-    });
-  },
-);
-
-test.each(LIVES)(
-  'one that %s: old reads cost time, and break nothing',
-  {
-    timeout: MANY_RUNS_MS,
-  },
-  async (_, befalls, expectEnd) => {
-    const start = await Carrying.confirmed();
-    const ages = fc.array(fc.integer({ min: 0, max: 6 }), { minLength: 40, maxLength: 400 });
-    const property = fc.asyncProperty(ages, async (old) => {
-      const run = start.copy();
-      run.befalls = befalls;
-      let next = 0;
-      run.kube.staleness = () => old[next++] ?? 0;
-      expect(await run.converge()).toBe(true);
-      expectEnd(run);
-    });
-    await fc.assert(property, { numRuns: 15, seed: 1 });
-  },
-);
+testLives(() => Carrying.confirmed(), LIVES);
 
 test('an alarm that somebody ends is raised again before clients are led over', async () => {
   const run = await Carrying.confirmed();
   let isEnded = false;
-  run.befalls = ({ status, etcds }) => {
-    if (isEnded || status.steps?.at(-1)?.name !== 'SwitchService') return;
+  run.befalls = ({ step, etcds }) => {
+    if (isEnded || step !== 'SwitchService') return;
     isEnded = true;
     etcds.alarms = [];
   };

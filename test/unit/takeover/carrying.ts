@@ -1,24 +1,18 @@
 // The world of a takeover that is carried out, on a model of the API server: an old etcd with its
 // alarm, writers of which one never lets go of its connection, the functions that take and restore
 // snapshots, and the garbage collector. It throws as soon as a write that was acknowledged is lost.
-import { pino } from 'pino';
 import type { Access } from '../../../functions/takeover/access.ts';
 import { Deps } from '../../../functions/takeover/deps.ts';
 import { DOOR } from '../../../functions/takeover/door.ts';
-import { reconciler } from '../../../functions/takeover/reconciler.ts';
-import { TAKEOVERS, type TakeoverStatus } from '../../../shared/api/takeover.ts';
 import type { EtcdAlarm } from '../../../shared/etcd/admin/alarms.ts';
 import type { KeyHead } from '../../../shared/etcd/admin/keys.ts';
-import type { Context } from '../../../shared/function/define.ts';
-import { isKubeError } from '../../../shared/kube/errors.ts';
-import type { KubeObject } from '../../../shared/kube/objects.ts';
 import type { KubeModel } from '../stateful/kube-model.ts';
-import { type PassingRun, stateText } from '../stateful/passed.ts';
-import { at, collectGarbage, NEW_IP, OLD_ID, restore, takeBackups } from './others-at-work.ts';
+import { stateText } from '../stateful/passed.ts';
+import { collectGarbage, NEW_IP, OLD_ID, restore, takeBackups } from './others-at-work.ts';
+import { TakeoverRun } from './takeover-run.ts';
 import { answerOf, begin, DEPLOYMENTS, namespace, NOW_MS, putOperator, world } from './world.ts';
 
 const FIRST_REVISION = 9;
-const SWEEPS_MAX = 200;
 
 export interface Etcds {
   /** By key, the revision that wrote it. */
@@ -46,29 +40,20 @@ const newEtcds = (): Etcds => ({
   count: 0,
 });
 
-export class Carrying implements PassingRun {
-  onMoment: () => void = () => undefined;
-  readonly kube: KubeModel;
+export class Carrying extends TakeoverRun<Carrying> {
   readonly etcds: Etcds;
-  /** Called in each moment, and after each write. */
-  befalls: (run: Carrying) => void = () => undefined;
-  #onWrite: () => void = () => undefined;
-  #isWritten = false;
   isSnapshotHeld = false;
   isQuorate = true;
   /** Members throw where they would not talk with somebody. */
   meet: (access: Access) => void = () => undefined;
-  #deps: Deps;
 
   private constructor(kube: KubeModel, etcds: Etcds) {
-    this.kube = kube;
+    super(kube);
     this.etcds = etcds;
-    this.#deps = this.#makeDeps();
-    kube.aroundWrite = () => {
-      if (this.#isWritten) this.befalls(this);
-      this.#isWritten = !this.#isWritten;
-      this.#onWrite();
-    };
+  }
+
+  protected get self(): Carrying {
+    return this;
   }
 
   /** A plan is confirmed, and nothing is done yet. */
@@ -76,8 +61,7 @@ export class Carrying implements PassingRun {
     start();
     putOperator(1);
     const run = new Carrying(world.kube, newEtcds());
-    await run.sweep();
-    run.edit({ confirm: run.status.plan?.id });
+    await run.confirm();
     return run;
   }
 
@@ -93,60 +77,9 @@ export class Carrying implements PassingRun {
     return copy;
   }
 
-  get writes(): readonly string[] {
-    return this.kube.writes;
-  }
-
   state(): string {
     const { old, now, acknowledged, revision, alarms } = this.etcds;
     return stateText(this.kube, [[...old], [...now], [...acknowledged], revision, alarms]);
-  }
-
-  edit(spec: object): void {
-    this.kube.change(TAKEOVERS, at('over'), { spec });
-  }
-
-  get status(): TakeoverStatus {
-    return this.kube.objects.get(`takeovers/${namespace}/over`)?.['status'] ?? {};
-  }
-
-  condition(type = 'Degraded'): string {
-    const found = this.status.conditions?.find((one) => one.type === type);
-    return `${found?.status} ${found?.reason}`;
-  }
-
-  /** Whether it is over, after so many sweeps at most. */
-  async converge(sweeps = SWEEPS_MAX): Promise<boolean> {
-    for (let count = 0; count < sweeps; count += 1) {
-      await this.sweep();
-      this.tick();
-      if (this.status.work?.endedAt !== undefined) return true;
-    }
-    return false;
-  }
-
-  /** The same, and each state in which the process may have died on the way. */
-  async deathsIn(work: () => Promise<unknown>): Promise<readonly Carrying[]> {
-    const left: Carrying[] = [];
-    this.#onWrite = () => left.push(this.copy());
-    await work();
-    this.#onWrite = () => undefined;
-    return left;
-  }
-
-  async sweep(): Promise<void> {
-    const context = {
-      deps: this.#deps,
-      log: pino({ level: 'silent' }),
-      signal: new AbortController().signal,
-    };
-    try {
-      await reconciler.sweepAll(context as unknown as Context<Deps>);
-    } catch (error) {
-      // With old reads somebody else was first; the next sweep looks again.
-      if (!isKubeError(error)) throw error;
-    }
-    this.#judge();
   }
 
   /** All others do what they do, and writers write. */
@@ -158,7 +91,7 @@ export class Carrying implements PassingRun {
     collectGarbage(this.kube);
     this.#write('held', true);
     this.#write('led', this.#leadsToOld());
-    this.#judge();
+    this.judge();
     this.onMoment();
   }
 
@@ -189,7 +122,7 @@ export class Carrying implements PassingRun {
   }
 
   /** A write that was acknowledged is where clients look for it, or the old cluster is there. */
-  #judge(): void {
+  protected judge(): void {
     const hasOld = this.kube.objects.has(`etcdclusters/${namespace}/old`) && this.#hasPods();
     const { acknowledged, old, now } = this.etcds;
     const isLed = !this.#leadsToOld();
@@ -207,7 +140,7 @@ export class Carrying implements PassingRun {
     }
   }
 
-  #makeDeps(): Deps {
+  protected makeDeps(): Deps {
     const clock = {
       nowMs: () => this.etcds.ms,
       sleep: async (): Promise<void> => this.tick(),
@@ -274,6 +207,3 @@ export const replicasOf = ({ kube }: Carrying): number =>
     Object(kube.objects.get(`${DEPLOYMENTS.resource}/${namespace}/etcd-operator`)?.['spec'])
       .replicas,
   );
-
-export const namesOf = ({ kube }: Carrying, resource: string): readonly string[] =>
-  [...kube.of(resource).values()].map(({ metadata }: KubeObject) => metadata.name).toSorted();

@@ -1,20 +1,26 @@
 // A confirmed plan of a NatsCluster is carried out or rolled back, with the process dying at each
 // single write of it, before and after the write is done, and with old reads. The world throws when
 // clients that are connected do not hear each other, or cannot connect.
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
 import { LEGACY_NATS } from '../../../shared/api/takeover.ts';
 import { PODS, SECRETS, SERVICES } from '../../../shared/stateful/parts.ts';
-import { Passed } from '../stateful/passed.ts';
-import { NatsCarrying, namesOf } from './nats-carrying.ts';
+import {
+  backAt,
+  backJustBefore,
+  backTooLate,
+  expectConverged,
+  type Life,
+  testLives,
+} from './lives.ts';
+import { NatsCarrying } from './nats-carrying.ts';
 import { isNew } from './nats-others.ts';
 import { putConfig, USERS } from './nats-world.ts';
 import { configText } from '../../builders/legacy-nats.ts';
 import { at } from './others-at-work.ts';
+import { namesOf } from './takeover-run.ts';
 import { DEPLOYMENTS, namespace } from './world.ts';
 
-const MANY_RUNS_MS = 120_000;
 const STEPS = [
   'StopOperator',
   'MakeCluster',
@@ -64,29 +70,6 @@ function expectRolledBack(run: NatsCarrying): void {
   expect([[], KEPT]).toContainEqual(claims);
 }
 
-/** Rolled back as soon as this step is begun. */
-const backAt =
-  (step: string): NatsCarrying['befalls'] =>
-  (run) => {
-    if (run.status.steps?.at(-1)?.name === step) run.edit({ rollback: true });
-  };
-
-/** The last moment in which there is a way back: clients are led over, and no server has left. */
-function backJustBefore(run: NatsCarrying): void {
-  const { steps, work } = run.status;
-  const isLast = steps?.at(-1)?.name === 'MoveClients' && work?.switchingAt === undefined;
-  if (isLast) run.edit({ rollback: true });
-}
-
-/** Asked for once there is no way back, by somebody whom the API server would refuse it. */
-function backTooLate(run: NatsCarrying): void {
-  if (run.status.work?.switchingAt !== undefined) run.edit({ rollback: true });
-}
-
-async function expectConverged(run: NatsCarrying): Promise<void> {
-  expect(await run.converge()).toBe(true);
-}
-
 test('it is carried out step by step, and each rests on what is written down', async () => {
   const run = await NatsCarrying.confirmed();
   const { writes } = run.kube;
@@ -115,53 +98,18 @@ test('it is carried out step by step, and each rests on what is written down', a
   expect(writes.slice(rest)).toEqual([]);
 });
 
-type Life = readonly [string, NatsCarrying['befalls'], (run: NatsCarrying) => void];
-
-const LIVES: readonly Life[] = [
+const LIVES: readonly Life<NatsCarrying>[] = [
   ['is carried out', () => undefined, expectDone],
-  ...STEPS.slice(0, 4).map((step): Life => [
+  ...STEPS.slice(0, 4).map((step): Life<NatsCarrying> => [
     `is rolled back at ${step}`,
     backAt(step),
     expectRolledBack,
   ]),
-  ['is rolled back just before a server leaves', backJustBefore, expectRolledBack],
+  ['is rolled back just before a server leaves', backJustBefore('MoveClients'), expectRolledBack],
   ['is to be rolled back after that, and goes on', backTooLate, expectDone],
 ];
 
-test.each(LIVES)(
-  'one that %s: a death at any write changes nothing in the end',
-  { timeout: MANY_RUNS_MS },
-  async (_, befalls, expectEnd) => {
-    const run = await NatsCarrying.confirmed();
-    run.befalls = befalls;
-    const passed = new Passed();
-    const left = await run.deathsIn(() => passed.note(run, () => expectConverged(run)));
-    expectEnd(run);
-    expect(left.length).toBeGreaterThan(6);
-    await passed.each(left, async (one) => {
-      await expectConverged(one);
-      expectEnd(one);
-    });
-  },
-);
-
-test.each(LIVES)(
-  'one that %s: old reads cost time, and break nothing',
-  { timeout: MANY_RUNS_MS },
-  async (_, befalls, expectEnd) => {
-    const start = await NatsCarrying.confirmed();
-    const ages = fc.array(fc.integer({ min: 0, max: 6 }), { minLength: 40, maxLength: 400 });
-    const property = fc.asyncProperty(ages, async (old) => {
-      const run = start.copy();
-      run.befalls = befalls;
-      let next = 0;
-      run.kube.staleness = () => old[next++] ?? 0;
-      expect(await run.converge()).toBe(true);
-      expectEnd(run);
-    });
-    await fc.assert(property, { numRuns: 15, seed: 1 });
-  },
-);
+testLives(() => NatsCarrying.confirmed(), LIVES);
 
 test('a client that never comes back holds up nobody for longer than a minute', async () => {
   const run = await NatsCarrying.confirmed();
@@ -189,7 +137,7 @@ const at40 = async (befalls: NatsCarrying['befalls']): Promise<NatsCarrying> => 
 function once(step: string, change: (run: NatsCarrying) => void): NatsCarrying['befalls'] {
   let isDone = false;
   return (run) => {
-    if (isDone || run.status.steps?.at(-1)?.name !== step) return;
+    if (isDone || run.step !== step) return;
     isDone = true;
     change(run);
   };
@@ -199,7 +147,8 @@ function once(step: string, change: (run: NatsCarrying) => void): NatsCarrying['
 const takeName = ({ kube }: NatsCarrying): void => {
   const metadata = { ...at('new'), labels: { 'ballast.dev/takeover': 'over' } };
   if (kube.objects.has(`natsclusters/${namespace}/new`)) return;
-  kube.put(NATS_CLUSTERS, { apiVersion: 'ballast.dev/v1alpha1', kind: 'NatsCluster', metadata });
+  const kind = { apiVersion: 'ballast.dev/v1alpha1', kind: 'NatsCluster' };
+  kube.put(NATS_CLUSTERS, { ...kind, metadata, spec: { replicas: 3 } });
 };
 
 const takeSecret = ({ kube }: NatsCarrying): void => {
@@ -325,7 +274,7 @@ test('where the legacy object is deleted by somebody the new servers are kept', 
 test('clients are not led back to servers of which none answers', async () => {
   const run = await NatsCarrying.confirmed();
   run.befalls = (one) => {
-    backJustBefore(one);
+    backJustBefore('MoveClients')(one);
     if (one.status.work?.rollingBackAt !== undefined) one.silent = (pod) => !isNew(pod);
   };
   expect(await run.converge(40)).toBe(false);
@@ -340,7 +289,7 @@ test('clients are not led back to servers of which none answers', async () => {
 test('with servers that died meanwhile it goes to its end', async () => {
   const run = await NatsCarrying.confirmed();
   run.befalls = (one) => {
-    const isMoving = one.status.steps?.at(-1)?.name === 'MoveClients';
+    const isMoving = one.step === 'MoveClients';
     if (isMoving && one.status.work?.switchingAt === undefined) {
       for (const name of OLD_PODS) one.kube.remove(PODS, at(name));
     }

@@ -2,34 +2,24 @@
 // servers and new ones, clients that stay connected for as long as their server is there, the
 // function that runs a NatsCluster, an operator that fights, a kubelet and the garbage collector.
 // It throws as soon as two that are connected do not hear each other, or nobody lets a client in.
-import { pino } from 'pino';
 import { Deps } from '../../../functions/takeover/deps.ts';
 import { DOOR } from '../../../functions/takeover/door.ts';
-import { reconciler } from '../../../functions/takeover/reconciler.ts';
-import { TAKEOVERS, type TakeoverStatus } from '../../../shared/api/takeover.ts';
 import { Failure } from '../../../shared/errors.ts';
-import type { Context } from '../../../shared/function/define.ts';
-import { isKubeError } from '../../../shared/kube/errors.ts';
-import type { KubeObject } from '../../../shared/kube/objects.ts';
 import type { KubeModel } from '../stateful/kube-model.ts';
-import { type PassingRun, stateText } from '../stateful/passed.ts';
+import { stateText } from '../stateful/passed.ts';
 import { fight, ipOf, isNew, podNames, routedPods, runCluster, runKubelet } from './nats-others.ts';
 import { beginNats, putNatsOperator } from './nats-world.ts';
-import { at, collectGarbage } from './others-at-work.ts';
+import { collectGarbage } from './others-at-work.ts';
+import { TakeoverRun } from './takeover-run.ts';
 import { namespace, NOW_MS, world } from './world.ts';
 
 const CLIENTS = 9;
-const SWEEPS_MAX = 200;
 const TICK_MS = 2_000;
 
-export class NatsCarrying implements PassingRun {
-  onMoment: () => void = () => undefined;
-  readonly kube: KubeModel;
+export class NatsCarrying extends TakeoverRun<NatsCarrying> {
   /** By client, the pod that it is connected to. */
   readonly clients: Map<number, string>;
   ms: number;
-  /** Called in each moment, and after each write. */
-  befalls: (run: NatsCarrying) => void = () => undefined;
   /** Clients that never come back. */
   readonly gone: Set<number>;
   /** Servers that do not answer. */
@@ -38,22 +28,17 @@ export class NatsCarrying implements PassingRun {
   isGarbageKept = false;
   /** New servers get no route. */
   isUnroutable = false;
-  #onWrite: () => void = () => undefined;
-  #isWritten = false;
   #turn = 0;
-  #deps: Deps;
 
   private constructor(kube: KubeModel, from: Pick<NatsCarrying, 'clients' | 'gone' | 'ms'>) {
-    this.kube = kube;
+    super(kube);
     this.clients = new Map(from.clients);
     this.gone = new Set(from.gone);
     this.ms = from.ms;
-    this.#deps = this.#makeDeps();
-    kube.aroundWrite = () => {
-      if (this.#isWritten) this.befalls(this);
-      this.#isWritten = !this.#isWritten;
-      this.#onWrite();
-    };
+  }
+
+  protected get self(): NatsCarrying {
+    return this;
   }
 
   /** A plan is confirmed, and nothing is done yet. */
@@ -67,8 +52,7 @@ export class NatsCarrying implements PassingRun {
     );
     const from = { clients: new Map(clients), gone: new Set<number>(), ms: NOW_MS };
     const run = new NatsCarrying(world.kube, from);
-    await run.sweep();
-    run.edit({ confirm: run.status.plan?.id });
+    await run.confirm();
     return run;
   }
 
@@ -82,59 +66,8 @@ export class NatsCarrying implements PassingRun {
     return copy;
   }
 
-  get writes(): readonly string[] {
-    return this.kube.writes;
-  }
-
   state(): string {
     return stateText(this.kube, [[...this.clients], [...this.gone]]);
-  }
-
-  edit(spec: object): void {
-    this.kube.change(TAKEOVERS, at('over'), { spec });
-  }
-
-  get status(): TakeoverStatus {
-    return this.kube.objects.get(`takeovers/${namespace}/over`)?.['status'] ?? {};
-  }
-
-  condition(type = 'Degraded'): string {
-    const found = this.status.conditions?.find((one) => one.type === type);
-    return `${found?.status} ${found?.reason}`;
-  }
-
-  /** Whether it is over, after so many sweeps at most. */
-  async converge(sweeps = SWEEPS_MAX): Promise<boolean> {
-    for (let count = 0; count < sweeps; count += 1) {
-      await this.sweep();
-      this.tick();
-      if (this.status.work?.endedAt !== undefined) return true;
-    }
-    return false;
-  }
-
-  /** The same, and each state in which the process may have died on the way. */
-  async deathsIn(work: () => Promise<unknown>): Promise<readonly NatsCarrying[]> {
-    const left: NatsCarrying[] = [];
-    this.#onWrite = () => left.push(this.copy());
-    await work();
-    this.#onWrite = () => undefined;
-    return left;
-  }
-
-  async sweep(): Promise<void> {
-    const context = {
-      deps: this.#deps,
-      log: pino({ level: 'silent' }),
-      signal: new AbortController().signal,
-    };
-    try {
-      await reconciler.sweepAll(context as unknown as Context<Deps>);
-    } catch (error) {
-      // With old reads somebody else was first; the next sweep looks again.
-      if (!isKubeError(error)) throw error;
-    }
-    this.#judge();
   }
 
   /** All others do what they do, and clients come back. */
@@ -146,7 +79,7 @@ export class NatsCarrying implements PassingRun {
     runCluster(this.kube);
     fight(this.kube);
     this.#connect();
-    this.#judge();
+    this.judge();
     this.onMoment();
   }
 
@@ -174,7 +107,7 @@ export class NatsCarrying implements PassingRun {
     });
   }
 
-  #judge(): void {
+  protected judge(): void {
     const there = podNames(this.kube);
     const connected = [...this.clients.values()].filter((pod) => there.includes(pod));
     const routed = routedPods(this.kube);
@@ -204,7 +137,7 @@ export class NatsCarrying implements PassingRun {
     return [...this.clients].filter(isHere).length;
   }
 
-  #makeDeps(): Deps {
+  protected makeDeps(): Deps {
     const clock = { nowMs: () => this.ms, sleep: async (): Promise<void> => this.tick() };
     const lease = { namespace: 'ballast-system', name: 'l', sweepSeconds: 60, isForObjects: true };
     const options = { kube: this.kube.client, clock, workMs: 10_000, lease };
@@ -231,6 +164,3 @@ export class NatsCarrying implements PassingRun {
     });
   }
 }
-
-export const namesOf = ({ kube }: NatsCarrying, resource: string): readonly string[] =>
-  [...kube.of(resource).values()].map(({ metadata }: KubeObject) => metadata.name).toSorted();

@@ -5,7 +5,8 @@ import { beforeEach, expect, test } from 'vitest';
 import type { Access } from '../../../functions/takeover/access.ts';
 import { Failure } from '../../../shared/errors.ts';
 import { SECRETS } from '../../../shared/stateful/parts.ts';
-import { Carrying, namesOf } from './carrying.ts';
+import { Carrying } from './carrying.ts';
+import { namesOf } from './takeover-run.ts';
 import { at, NEW_IP } from './others-at-work.ts';
 import { beginWithTls, clients, putOperator, servers } from './secrets.ts';
 import { forbid, namespace, PODS_OF_OLD, world } from './world.ts';
@@ -59,7 +60,7 @@ test('it is carried out, and a backup knows members by their names', async () =>
 });
 
 /** While this step is the last one that was begun. */
-const isAt = (step: string): boolean => run.status.steps?.at(-1)?.name === step;
+const isAt = (step: string): boolean => run.step === step;
 
 test.each([
   ['is gone', () => world.kube.remove(SECRETS, at('operator')), 'True SecretMissing'],

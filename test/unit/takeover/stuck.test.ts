@@ -2,7 +2,8 @@
 // and it can be rolled back.
 import { expect, test } from 'vitest';
 import { ETCD_BACKUPS } from '../../../shared/api/etcd-backup.ts';
-import { Carrying, namesOf } from './carrying.ts';
+import { Carrying } from './carrying.ts';
+import { namesOf } from './takeover-run.ts';
 import { at } from './others-at-work.ts';
 import { DEPLOYMENTS, namespace } from './world.ts';
 
@@ -36,7 +37,7 @@ function appear({ kube, status }: Carrying): void {
 
 /** From when writers are stopped until somebody rolls it back. */
 function loseQuorum(run: Carrying): void {
-  const isFrozen = run.status.steps?.at(-1)?.name === 'Snapshot';
+  const isFrozen = run.step === 'Snapshot';
   if (isFrozen) run.isQuorate = false;
 }
 

@@ -4,9 +4,9 @@
 import type { KubeClient } from '../../../../shared/kube/client.ts';
 import { isKubeError } from '../../../../shared/kube/errors.ts';
 import type { KubeObject } from '../../../../shared/kube/objects.ts';
+import { PODS } from '../../../../shared/stateful/parts.ts';
 
 const NODES = { group: '', version: 'v1', resource: 'nodes' } as const;
-const PODS = { group: '', version: 'v1', resource: 'pods' } as const;
 const NAME = 'paper';
 const RUNNING = {
   phase: 'Running',

@@ -1,0 +1,54 @@
+// Leads the Service of the clients elsewhere, and takes what goes with the legacy object out of its
+// hands. Each patch is on condition that the object is still as it was observed.
+import { SERVICES } from '../../shared/stateful/parts.ts';
+import type { KubeClient } from '../../shared/kube/client.ts';
+import type { OwnerReference } from '../../shared/kube/objects.ts';
+import { applied, type StepResult } from '../../shared/stateful/steps.ts';
+import type { Takeover } from './object.ts';
+import type { FoundService } from './state.ts';
+
+type Selector = FoundService['selector'];
+
+/** Without the legacy object, with which it would go. */
+export const withoutLegacy = (
+  owners: readonly OwnerReference[],
+  { status }: Pick<Takeover, 'status'>,
+): readonly OwnerReference[] | null => {
+  const others = owners.filter(({ uid }) => uid !== status.work?.legacyUid);
+  return others.length === 0 ? null : others;
+};
+
+/** Both at once, so that it never goes with pods to which it does not lead. */
+export async function leadService(
+  kube: KubeClient,
+  namespace: string,
+  { name, uid, resourceVersion, selector }: FoundService,
+  to: { readonly selector: Selector; readonly owners: readonly OwnerReference[] | null },
+  signal: AbortSignal,
+): Promise<void> {
+  const body = {
+    metadata: { uid, resourceVersion, ownerReferences: to.owners },
+    spec: { selector: inPlaceOf(selector, to.selector) },
+  };
+  await kube.patch(SERVICES, { namespace, name }, { type: 'merge', body }, { signal });
+}
+
+/** It leads to the new pods, and does not go with the old ones. */
+export async function leadToNew(
+  kube: KubeClient,
+  { namespace, status, spec }: Takeover,
+  service: FoundService,
+  { kind, selector }: { readonly kind: string; readonly selector: Selector },
+  signal: AbortSignal,
+): Promise<StepResult> {
+  const owners = withoutLegacy(service.owners, { status });
+  await leadService(kube, namespace, service, { selector, owners }, signal);
+  const message = `Service ${service.name} leads to ${kind} ${spec.into.name}.`;
+  return applied('ServiceSwitched', message);
+}
+
+/** For a merge patch: of what was there nothing is left. */
+const inPlaceOf = (former: Selector, next: Selector): Readonly<Record<string, string | null>> => ({
+  ...Object.fromEntries(Object.keys(former).map((key) => [key, null])),
+  ...next,
+});
