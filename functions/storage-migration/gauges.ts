@@ -25,26 +25,24 @@ const HELP = {
   [PROVED]:
     'When it was proved that all objects of a StorageMigration are stored in the current ' +
     'version, in Unix seconds; 0 while it is not.',
-};
-const BLOCKED_HELP = {
   [BLOCKED]:
-    'Since when a StorageMigration waits for a person or another cause, in Unix seconds, with ' +
-    'the reason of condition Blocked. Absent while nothing blocks it.',
+    'Since when a StorageMigration waits for a person or another cause, in Unix seconds; 0 while ' +
+    'nothing blocks it. Its condition Blocked has the reason.',
 };
 
 export class MigrationGauges {
   readonly #gauges: ObjectGauges<keyof typeof HELP>;
-  readonly #blocked: ObjectGauges<keyof typeof BLOCKED_HELP>;
 
   constructor(metrics: Metrics) {
     this.#gauges = new ObjectGauges(metrics, [LABEL], HELP);
-    this.#blocked = new ObjectGauges(metrics, [LABEL, 'reason'], BLOCKED_HELP);
   }
 
   show({ object, name, status }: Migration): void {
     const { uid } = object.metadata;
     const { progress = NO_PROGRESS, pass = 0, proof } = status;
     const left = Math.max(0, progress.total - progress.done);
+    const blocked = conditionsOf(object).find(({ type }) => type === 'Blocked');
+    const blockedAt = blocked?.status === 'True' ? blocked.lastTransitionTime : undefined;
     this.#gauges.show(
       uid,
       { [LABEL]: name },
@@ -54,21 +52,16 @@ export class MigrationGauges {
         [FAILED]: progress.failed,
         [RATE]: left === 0 ? undefined : progress.perSecond,
         [PASS]: pass,
-        [PROVED]: proof === undefined ? 0 : Date.parse(proof.at) / 1_000,
+        [PROVED]: secondsOf(proof?.at),
+        [BLOCKED]: secondsOf(blockedAt),
       },
-    );
-    const blocked = conditionsOf(object).find(({ type }) => type === 'Blocked');
-    const { reason = '', lastTransitionTime = '' } = blocked ?? {};
-    const isBlocked = blocked?.status === 'True';
-    this.#blocked.show(
-      uid,
-      { [LABEL]: name, reason },
-      { [BLOCKED]: isBlocked ? Date.parse(lastTransitionTime) / 1_000 : undefined },
     );
   }
 
   keepOnly(uids: ReadonlySet<string>): void {
     this.#gauges.keepOnly(uids);
-    this.#blocked.keepOnly(uids);
   }
 }
+
+const secondsOf = (time: string | undefined): number =>
+  time === undefined ? 0 : Date.parse(time) / 1_000;

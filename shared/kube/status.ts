@@ -1,6 +1,7 @@
 // Says in an object's status what a function saw. Each function owns its part under a field
 // manager of its own, and what already stands there is not written again: a write is an event,
 // and an event is another look.
+import { isDeepStrictEqual } from 'node:util';
 import type { KubeClient } from './client.ts';
 import { type FieldCause, isKubeError } from './errors.ts';
 import { isRecord } from './json.ts';
@@ -15,7 +16,11 @@ export interface StatusWrite extends CallOptions {
   /** Everything that this manager says; what it said before and leaves out now is removed. */
   readonly status: Readonly<Record<string, unknown>>;
   readonly fieldManager: string;
-  /** Refuses with KUBE_CONFLICT when anything of the object changed since it was read. */
+  /**
+   * Refuses with KUBE_CONFLICT when the spec or the status changed since it was read, or somebody
+   * deleted the object. Labels and annotations may change: a client that writes these all the time
+   * would otherwise keep every status from being written.
+   */
   readonly ifUnmoved?: boolean;
 }
 
@@ -38,14 +43,18 @@ export async function writeStatus(kube: KubeClient, write: StatusWrite): Promise
     try {
       return await writeOnce(kube, { ...write, object: current });
     } catch (error) {
-      if (ifUnmoved || moves === MOVES_MAX || !isKubeError(error, 'KUBE_CONFLICT')) throw error;
+      if (moves === MOVES_MAX || !isKubeError(error, 'KUBE_CONFLICT')) throw error;
       const target = { name, ...(namespace === undefined ? {} : { namespace }) };
       const now = await kube.get(ref, target, { signal, timeoutMs });
       if (now?.metadata.uid !== uid) throw error;
+      if (ifUnmoved && !isDeepStrictEqual(stateOf(now), stateOf(object))) throw error;
       current = now;
     }
   }
 }
+
+/** The API server counts the generation up with each change of the spec, and with a deletion. */
+const stateOf = ({ metadata, status }: KubeObject): object => [metadata.generation, status];
 
 async function writeOnce(kube: KubeClient, write: StatusWrite): Promise<StatusWritten> {
   const { ref, object, status, fieldManager, signal, timeoutMs } = write;

@@ -1,6 +1,5 @@
 // Gauges by object: what is shown of one is forgotten once it is gone, so that it is no alert.
 import type { Gauge, Labels, Metrics } from '../function/metrics.ts';
-import { isSame } from '../hash.ts';
 
 export class ObjectGauges<Name extends string> {
   readonly #gauges: ReadonlyMap<string, Gauge>;
@@ -17,11 +16,8 @@ export class ObjectGauges<Name extends string> {
     );
   }
 
-  /** Undefined for what cannot be said of it. */
+  /** Labels name the object, and never change. Undefined for what cannot be said of it. */
   show(uid: string, labels: Labels, values: Readonly<Record<Name, number | undefined>>): void {
-    // A label may say how the object is: what was shown of it under another one is no longer true.
-    const before = this.#shown.get(uid);
-    if (before !== undefined && !isSame(before, labels)) this.#forget(before);
     this.#shown.set(uid, labels);
     for (const [name, value] of Object.entries<number | undefined>(values)) {
       const gauge = this.#gauges.get(name);

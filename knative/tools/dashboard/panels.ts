@@ -60,7 +60,7 @@ const problems: Row = {
     count(
       'Migrations that are blocked',
       'Their condition Blocked says by what.',
-      newest(MIGRATION, 'storage_migration_blocked_since_timestamp_seconds'),
+      `${newest(MIGRATION, 'storage_migration_blocked_since_timestamp_seconds')} > 0`,
     ),
   ],
 };

@@ -230,14 +230,12 @@ const BLOCKED = 'ballast_storage_migration_blocked_since_timestamp_seconds';
 const MIGRATIONS: readonly AlertCase[] = [
   {
     alert: 'StorageMigrationBlocked',
-    labels: { storagemigration: 'w', reason: 'ObjectsFailed' },
-    summary: 'StorageMigration w is blocked (ObjectsFailed)',
-    minutes: 40,
-    fires: {
-      [`${BLOCKED}{storagemigration="w",reason="ObjectsFailed"}`]: '_x9 600x30',
-    },
-    // It goes on, and the series ends.
-    silent: { [`${BLOCKED}{storagemigration="w",reason="ObjectsFailed"}`]: '600x9' },
+    labels: { storagemigration: 'w' },
+    summary: 'StorageMigration w is blocked; its condition Blocked says by what',
+    minutes: 16,
+    fires: { [`${BLOCKED}{storagemigration="w"}`]: '600x30' },
+    // It goes on after six minutes, and that is no alert nine minutes later either.
+    silent: { [`${BLOCKED}{storagemigration="w"}`]: '600x6 0x30' },
   },
 ];
 

@@ -102,6 +102,18 @@ async function sweep(): Promise<number | 'ended'> {
   return shipped.send(TICK, {});
 }
 
+/** The last words of the function, for a sweep that failed. */
+const lastWords = (): string =>
+  shipped.log
+    .slice(-3)
+    .map((line) => JSON.stringify(line))
+    .join('\n');
+
+async function expectSwept(): Promise<void> {
+  const answer = await sweep();
+  expect(answer, lastWords()).toBe(204);
+}
+
 /** How many of them the feed shows, by kind. */
 async function shown(): Promise<readonly number[]> {
   const subjects = [...(await world.shown(stream)).keys()];
@@ -113,24 +125,24 @@ async function shown(): Promise<readonly number[]> {
 test('specs that are twenty times as large in memory end no sweep, of whichever kind', async () => {
   await world.createFeed(feed);
   await createPod(world.kube, 'of-another-tenant', 'n1');
-  expect(await sweep()).toBe(204);
+  await expectSwept();
   const timeoutMs = 60_000;
   await eachHuge((ref, manifest) => world.kube.create(ref, manifest, { timeoutMs }));
   // By their history.
-  expect(await sweep()).toBe(204);
+  await expectSwept();
   expect(await shown()).toEqual(counts);
   // An edit of the feed has all of them listed.
   const body = { spec: { retention: { tombstoneSeconds: 7_200 } } };
   const { kube } = world;
   const target = { namespace: FEED_NAMESPACE, name: feed };
   await kube.patch(METADATA_FEEDS, target, { type: 'merge', body });
-  expect(await sweep()).toBe(204);
+  await expectSwept();
   expect(await shown()).toEqual(counts);
   // The history of a deletion has the whole object, too.
   await eachHuge((ref, { metadata }) =>
     kube.delete(ref, { ...metadata, namespace }, OF_THE_TEST, BACKGROUND),
   );
-  expect(await sweep()).toBe(204);
+  await expectSwept();
   expect(await shown()).toEqual(kinds.map(() => 0));
   expect((await world.shown(stream)).size).toBeGreaterThan(0);
   const { conditions } = await world.status(feed);

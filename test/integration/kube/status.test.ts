@@ -123,6 +123,49 @@ describe('status', () => {
   });
 });
 
+describe('a status that is refused for an object that moved', () => {
+  const fieldManager = 'fn';
+  const write = (object: KubeObject) =>
+    writeStatus(kube, {
+      ref: things,
+      object,
+      status: { phase: 'Up' },
+      fieldManager,
+      ifUnmoved: true,
+    });
+
+  test('is written while a client annotates the object all the time', async () => {
+    await kube.apply(things, thing('annotated'), { force: true });
+    const object = await read(kube, things, 'annotated');
+    const body = { metadata: { annotations: { 'example.com/touched': 'again' } } };
+    await kube.patch(things, { namespace, name: 'annotated' }, { type: 'merge', body });
+    const written = await write(object);
+    expect(written.object).toMatchObject({ ...body, status: { phase: 'Up' } });
+  });
+
+  test.each([
+    ['whose status somebody else wrote', 'Down'],
+    ['whose status somebody else wrote alike', 'Up'],
+  ])('is refused for one %s', async (_, phase) => {
+    const name = `written-${phase.toLowerCase()}`;
+    await kube.apply(things, thing(name), { force: true });
+    const object = await read(kube, things, name);
+    await writeStatus(kube, { ref: things, object, status: { phase }, fieldManager: 'other' });
+    await expect(write(object)).rejects.toMatchObject({ code: 'KUBE_CONFLICT' });
+  });
+
+  test('is refused for one that is being deleted', async () => {
+    const { metadata, ...rest } = thing('ending');
+    const held = { ...metadata, finalizers: ['example.com/held'] };
+    await kube.apply(things, { ...rest, metadata: held }, { force: true });
+    const object = await read(kube, things, 'ending');
+    await kube.delete(things, { namespace, name: 'ending' }, { uid: object.metadata.uid });
+    await expect(write(object)).rejects.toMatchObject({ code: 'KUBE_CONFLICT' });
+    const body = { metadata: { finalizers: null } };
+    await kube.patch(things, { namespace, name: 'ending' }, { type: 'merge', body });
+  });
+});
+
 describe('the cost', () => {
   test('a hundred calls at once share a few connections, as does the next hundred', async () => {
     const fresh = openTestKube(plane);

@@ -22,7 +22,6 @@ const saying = (status: 'True' | 'False', reason: string): Migration => {
   const said = { ...condition('Blocked', reason), status, lastTransitionTime: SINCE };
   return of(at('Blocked', { conditions: [said] }));
 };
-const blockedBy = (reason: string): Migration => saying('True', reason);
 
 function shown(...looks: readonly Migration[]): Readonly<Record<string, number>> {
   const metrics = new Metrics();
@@ -40,6 +39,7 @@ test('they show how much is left, and how fast it goes', () => {
     [`objects_per_second ${NAME}`]: 20,
     [`pass ${NAME}`]: 1,
     [`proved_timestamp_seconds ${NAME}`]: 0,
+    [`blocked_since_timestamp_seconds ${NAME}`]: 0,
   });
 });
 
@@ -53,16 +53,12 @@ test('nothing is left of one that is done, and it has the time of its proof', ()
   expect(all).not.toHaveProperty([`objects_per_second ${NAME}`]);
 });
 
-test('what blocks it is shown by its reason, as long as it does', () => {
-  const since = Date.parse(SINCE) / 1_000;
-  const blocked = (all: Readonly<Record<string, number>>): readonly unknown[] =>
-    Object.entries(all).filter(([name]) => name.startsWith('blocked'));
-  const key = (reason: string): string => `blocked_since_timestamp_seconds ${NAME}/${reason}`;
-  expect(blocked(shown(blockedBy('RightsMissing')))).toEqual([[key('RightsMissing'), since]]);
-  const next = shown(blockedBy('RightsMissing'), blockedBy('ObjectsFailed'));
-  expect(blocked(next)).toEqual([[key('ObjectsFailed'), since]]);
-  expect(blocked(shown(blockedBy('RightsMissing'), of(at('Settling'))))).toEqual([]);
-  expect(blocked(shown(blockedBy('RightsMissing'), saying('False', 'NotBlocked')))).toEqual([]);
+test('it shows since when it is blocked, and 0 as soon as nothing blocks it', () => {
+  const blocked = (...looks: readonly Migration[]): number | undefined =>
+    shown(...looks)[`blocked_since_timestamp_seconds ${NAME}`];
+  expect(blocked(saying('True', 'RightsMissing'))).toBe(Date.parse(SINCE) / 1_000);
+  expect(blocked(saying('True', 'RightsMissing'), of(at('Settling')))).toBe(0);
+  expect(blocked(saying('True', 'RightsMissing'), saying('False', 'NotBlocked'))).toBe(0);
 });
 
 test('each sweep shows the migrations that there are, also those of another instance', async () => {
