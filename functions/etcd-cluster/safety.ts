@@ -199,7 +199,10 @@ export function awayReason(state: State, peer: string): Reason {
   const pod = podOf(state, peer);
   const stray = strayOf(state, peer, 'Pod');
   if (pod === undefined && stray !== undefined) return labelLost(state, stray);
-  if (pod === undefined) return { reason: 'MemberAway', message: `${peer} has no pod.` };
+  if (pod === undefined) {
+    const message = `${peer} has no pod; Events of StatefulSet ${peer} tell of trouble.`;
+    return { reason: 'MemberAway', message };
+  }
   if (pod.isEnding) return { reason: 'MemberAway', message: `The pod of ${peer} is about to end.` };
   const refusal = refusalIn(pod.crash);
   if (refusal !== undefined) {

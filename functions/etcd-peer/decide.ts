@@ -149,7 +149,9 @@ function awaitPod(state: State): Decision | undefined {
   const name = podName(peer.name);
   const next = `Start pod ${name}`;
   if (pod === undefined) {
-    return waitFor(next, [{ reason: 'PodMissing', message: `Pod ${name} is not there yet.` }]);
+    const where = `Events of StatefulSet ${peer.name} tell of trouble`;
+    const message = `Pod ${name} is not there yet; ${where}.`;
+    return waitFor(next, [{ reason: 'PodMissing', message }]);
   }
   if (pod.isEnding) return waitFor(next, [podEnds(peer.name)]);
   if (pod.isReady) return undefined;

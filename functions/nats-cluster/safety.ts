@@ -166,7 +166,10 @@ export function stuckReasons(state: State): readonly Reason[] {
 /** The reason why a server does not do its part; undefined when it does. */
 export function awayReason(state: State, server: string): Reason | undefined {
   const pod = podOf(state, server);
-  if (pod === undefined) return away(`${server} has no pod.`);
+  if (pod === undefined) {
+    const { name } = state.cluster.object.metadata;
+    return away(`${server} has no pod; Events of StatefulSet ${name} tell of trouble.`);
+  }
   if (pod.isEnding) return away(`${server} is ending.`);
   if (!pod.isReady) {
     const message = state.parts.pending.get(server);

@@ -70,7 +70,7 @@ test.each<[string, Differences, RegExp]>([
   [
     'has no pod',
     { etcd: silent('etcd-2'), pods: (all) => all.filter(({ name }) => name !== 'etcd-2-0') },
-    /^True MemberAway: etcd-2 has no pod\.$/,
+    /^True MemberAway: etcd-2 has no pod; Events of StatefulSet etcd-2 tell of trouble\.$/,
   ],
   [
     'answers and is not ready',

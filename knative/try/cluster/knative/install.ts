@@ -25,6 +25,7 @@ const APPLIES_AT_ONCE = 8;
 const READY_WITHIN_MS = 600_000;
 const LOOK_EVERY_MS = 250;
 const DEPLOYMENT = 'Deployment';
+const WIRED = { 'ballast.dev/wired': 'true' };
 
 export async function installKnative(kube: KubeClient, options: InstallOptions): Promise<void> {
   const { clock = systemClock, readyWithinMs = READY_WITHIN_MS } = options;
@@ -100,8 +101,23 @@ class Installation {
       const wired = await wiredWebhooks(this.#kube, this.#options.signal);
       const missing = webhooks.map(({ metadata }) => metadata.name);
       const waiting = missing.filter((name) => !wired.has(name));
-      if (waiting.length === 0) return;
+      if (waiting.length === 0) return this.#haveThemReadAnew(webhooks);
       await this.#pause(`the webhooks ${waiting.join(', ')} were not wired`);
+    }
+  }
+
+  /**
+   * An API server (1.36.3) may keep what it made of a configuration before the last change of it,
+   * and then calls no webhook until the next change. Knative makes its changes within a moment.
+   */
+  async #haveThemReadAnew(webhooks: readonly Manifest[]): Promise<void> {
+    const { signal } = this.#options;
+    const body = { metadata: { annotations: WIRED } };
+    for (const { apiVersion, kind, metadata } of webhooks) {
+      const resource = await this.#kube.resourceFor(apiVersion, kind, { signal });
+      if (resource === undefined) throw new Error(`The API server has no ${apiVersion} ${kind}.`);
+      const { name } = metadata;
+      await this.#kube.patch(resource, { name }, { type: 'merge', body }, { signal });
     }
   }
 
