@@ -45,6 +45,8 @@ withFeedEach(async (given) => {
       KUBECONFIG: world.plane.kubeconfigPath,
       NATS_URL: world.plane.part('nats-server').url,
       FEED_NAMESPACE,
+      // The test is about memory; a full machine is slow with objects like these.
+      REQUEST_DEADLINE_SECONDS: '600',
     },
     HEAP_SHARE,
   );
