@@ -31,13 +31,13 @@ export class Deps {
   }
 
   /** TLS listens from now on, and shows a certificate as soon as there is one. */
-  async standBefore(port: number): Promise<void> {
+  async standBefore(port: number, host: string | undefined): Promise<void> {
     const { tlsPort, clock, log, namespace, service } = this.#options;
     if (tlsPort === undefined) return;
     const front = new TlsFront(port);
     this.#front = front;
     this.#kube = openKube(this.#identity);
-    const tls = await front.listen(tlsPort);
+    const tls = await front.listen(tlsPort, host);
     log.info({ port: tls }, 'listening with TLS');
     const keeper = new Keeper({
       kube: this.#kube,

@@ -31,11 +31,11 @@ export class TlsFront {
     this.#server.setSecureContext({ cert: certificate, key, minVersion: 'TLSv1.2' });
   }
 
-  /** Resolves with the port, a free one for 0. */
-  listen(port: number): Promise<number> {
+  /** Resolves with the port, a free one for 0. Without a host it listens on all addresses. */
+  listen(port: number, host?: string): Promise<number> {
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject);
-      this.#server.listen(port, () => {
+      this.#server.listen(port, host, () => {
         this.#server.off('error', reject);
         const address = this.#server.address();
         if (typeof address === 'object' && address !== null) resolve(address.port);

@@ -37,7 +37,7 @@ export const conversion = defineFunction({
     },
   },
   open: (config, { clock, log }) => new Deps({ ...config, clock, log }),
-  listening: (deps, port) => deps.standBefore(port),
+  listening: (deps, port, host) => deps.standBefore(port, host),
   readApiServer: ({ keys }, path, signal) => keys.read(path, signal),
   close: (deps) => deps.close(),
   routes,

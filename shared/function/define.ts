@@ -110,8 +110,8 @@ export interface FunctionDefinition<Config extends object, Deps> extends Behavio
    * with. A function without it cannot be told to ask for tokens.
    */
   readApiServer?(deps: NoInfer<Deps>, path: string, signal: AbortSignal): Promise<unknown>;
-  /** Once it listens, for what stands before the port that it listens on. */
-  listening?(deps: NoInfer<Deps>, port: number): Promise<void>;
+  /** Once it listens, for what stands before the port that it listens on; `host` as it was told. */
+  listening?(deps: NoInfer<Deps>, port: number, host: string | undefined): Promise<void>;
   close?(deps: Deps): Promise<void>;
 }
 

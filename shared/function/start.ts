@@ -62,7 +62,7 @@ export async function startFunction<Config extends object, Deps>(
     runtime.countFailure(failure),
   );
   const port = await server.listen(both.runtime.port, both.runtime.host);
-  await definition.listening?.(deps, port);
+  await definition.listening?.(deps, port, both.runtime.host);
   const shown = {
     ...showConfig(both.runtime, runtimeShape),
     ...showConfig(both.own, definition.config),

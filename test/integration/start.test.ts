@@ -1,33 +1,27 @@
 // `npm start` as a person meets it, without a terminal: it comes up, shows what flows, reports a
 // death, and leaves nothing behind. One session is asked for all of it, in this order. It is one of
 // `npm run dev`, which is the same but for one function that runs from its sources.
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { access, utimes } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { spawnSync } from 'node:child_process';
+import { utimes } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readPartsFile } from '../../knative/try/local/plane/parts-file.ts';
-import { isPortTaken } from '../../knative/try/local/process/ports.ts';
-import { pidsWithEnvironment } from '../../knative/try/local/process/proc.ts';
 import { openKube } from '../../shared/kube/client.ts';
 import { CRDS } from '../../shared/kube/crds.ts';
 import { Browser } from '../browser/browser.ts';
+import {
+  endSession,
+  expectNothingLeft,
+  READY_TIMEOUT_MS,
+  ROOT,
+  type Session,
+  startSession,
+} from '../builders/started-session.ts';
 
-const ROOT = new URL('../..', import.meta.url);
-/** On two cores that other tests share; alone it takes five seconds. */
-const READY_TIMEOUT_MS = 180_000;
 /** Three waits for readiness at their worst. */
 const SESSION_TIMEOUT_MS = 3 * READY_TIMEOUT_MS;
 const FLOWING = ['--nodes', '3', '--pods', '12', '--churn', '2'];
 const REPORT_WITHIN_MS = 2_000;
-const POLL_MS = 20;
-
-interface Session {
-  readonly process: ChildProcess;
-  text(): string;
-  /** Resolves with the first match in the output after `from`. */
-  until(pattern: RegExp, timeoutMs: number, from?: number): Promise<RegExpExecArray>;
-}
 
 let session: Session;
 let kubeconfig = '';
@@ -39,33 +33,8 @@ beforeAll(async () => {
 }, SESSION_TIMEOUT_MS);
 
 afterAll(async () => {
-  if (session?.process.exitCode === null) {
-    session.process.kill('SIGINT');
-    await once(session.process, 'close');
-  }
+  await endSession(session);
 });
-
-function startSession(args: readonly string[]): Session {
-  const child = spawn(process.execPath, args, {
-    cwd: ROOT,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let text = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (more: string) => {
-      text += more;
-    });
-  }
-  const until = async (pattern: RegExp, timeoutMs: number, from = 0): Promise<RegExpExecArray> => {
-    const match = (): RegExpExecArray => {
-      const found = pattern.exec(text.slice(from));
-      if (found === null) throw new Error(`no ${pattern} in time, only:\n${text}`);
-      return found;
-    };
-    return vi.waitFor(match, { timeout: timeoutMs, interval: POLL_MS });
-  };
-  return { process: child, text: () => text, until };
-}
 
 /** The first line of what is advised that holds these words, as a shell takes it. */
 function advised(text: string, words: string): string {
@@ -168,22 +137,10 @@ test(
     await session.until(/"message":"listening"/, READY_TIMEOUT_MS);
     const before = session.text().length;
     const now = new Date();
-    await utimes(new URL('functions/metadata/index.ts', ROOT), now, now);
+    await utimes(join(ROOT, 'functions/metadata/index.ts'), now, now);
     const [line] = await session.until(/^.*"message":"listening"/m, READY_TIMEOUT_MS, before);
     expect(line).toContain('"function":"metadata"');
   },
 );
 
-test('its end leaves nothing behind', async () => {
-  const dir = dirname(kubeconfig);
-  const parts = await readPartsFile(dir);
-  session.process.kill('SIGINT');
-  const [code] = await once(session.process, 'close');
-  expect(code).toBe(0);
-  expect(session.text().trimEnd().endsWith('Nothing is left running.')).toBe(true);
-  expect(await pidsWithEnvironment(`BALLAST_PLANE=${dir}`)).toEqual([]);
-  const ports = parts.flatMap(({ url }) => (url === '' ? [] : [Number(new URL(url).port)]));
-  expect(ports.length).toBeGreaterThan(3);
-  expect(await Promise.all(ports.map(isPortTaken))).toEqual(ports.map(() => false));
-  await expect(access(dir)).rejects.toThrow('ENOENT');
-});
+test('its end leaves nothing behind', () => expectNothingLeft(session, kubeconfig));

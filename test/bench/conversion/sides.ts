@@ -10,7 +10,7 @@ import { freePort } from '../../../knative/try/local/process/ports.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import { issue, makeAuthority } from '../../../shared/x509.ts';
 import { until } from '../../builders/versioned-kind.ts';
-import { webhookOf } from '../../integration/conversion/rig.ts';
+import { webhookOf } from '../../../knative/try/local/timeline/steps.ts';
 import { buildGoPeer } from '../go-peer.ts';
 import { endServer, outDir } from '../handlers/servers.ts';
 import type { ClientConfig, ConversionPlace } from './place.ts';

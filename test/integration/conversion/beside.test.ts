@@ -7,6 +7,7 @@ import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.t
 import { etcdClusterRights } from '../../../knative/tools/rights/etcd-cluster.ts';
 import { etcdPeerRights } from '../../../knative/tools/rights/etcd-peer.ts';
 import { natsClusterRights } from '../../../knative/tools/rights/manifests.ts';
+import type { Step } from '../../../knative/try/local/timeline/step-names.ts';
 import { SWEEP } from '../../../shared/function/sources.ts';
 import type { RunningFunction } from '../../../shared/function/start.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
@@ -21,7 +22,7 @@ import { FormerApi } from '../../builders/former-api.ts';
 import { sendEvent } from '../../builders/send-event.ts';
 import { until } from '../../builders/versioned-kind.ts';
 import { sharedPlane } from '../../lanes/shared-plane.ts';
-import { alpha, beta, ConversionRig, type Step } from './rig.ts';
+import { alpha, beta, ConversionRig } from './rig.ts';
 
 const namespace = 'shop';
 const STEP_MS = 120_000;

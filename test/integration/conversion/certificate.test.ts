@@ -4,12 +4,13 @@ import { X509Certificate } from 'node:crypto';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Keeper, OVERLAP_MS, secretOf, type Shown } from '../../../functions/conversion/keeper.ts';
+import { webhookOf } from '../../../knative/try/local/timeline/steps.ts';
 import { type Clock, systemClock } from '../../../shared/clock.ts';
 import { certificatesIn, endsAtMs } from '../../../shared/stateful/certificates/secret-data.ts';
 import { SECRETS } from '../../../shared/stateful/parts.ts';
 import { openKube, type KubeClient } from '../../../shared/kube/client.ts';
 import { sharedPlane } from '../../lanes/shared-plane.ts';
-import { ConversionRig, NAMESPACE, webhookOf } from './rig.ts';
+import { ConversionRig, NAMESPACE } from './rig.ts';
 
 const START_MS = 120_000;
 const DAY_MS = 86_400_000;

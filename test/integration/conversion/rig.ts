@@ -8,7 +8,6 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { pino } from 'pino';
-import { parseAllDocuments } from 'yaml';
 import { conversion } from '../../../functions/conversion/index.ts';
 import { etcdCluster } from '../../../functions/etcd-cluster/index.ts';
 import { etcdPeer } from '../../../functions/etcd-peer/index.ts';
@@ -17,21 +16,18 @@ import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.t
 import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 import type { PlaneAddress } from '../../../knative/try/local/plane/address.ts';
 import { freePort } from '../../../knative/try/local/process/ports.ts';
+import type { Step } from '../../../knative/try/local/timeline/step-names.ts';
+import { ledTo, renderStep, webhookOf } from '../../../knative/try/local/timeline/steps.ts';
+import { ownDefinitions } from '../../../knative/try/local/timeline/take-step.ts';
 import type { FunctionDefinition } from '../../../shared/function/define.ts';
 import { type RunningFunction, startFunction } from '../../../shared/function/start.ts';
 import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
-import { CRDS } from '../../../shared/kube/crds.ts';
-import { isRecord } from '../../../shared/kube/json.ts';
 import type { KubeObject, Manifest, ResourceRef } from '../../../shared/kube/objects.ts';
 import { until } from '../../builders/versioned-kind.ts';
 
 const REPO = fileURLToPath(new URL('../../..', import.meta.url));
-const TIMELINE = 'knative/overlays/timeline';
-/** The overlays of the timeline, in their order. */
-export type Step = '1-served' | '2-stored' | '3-deprecated' | '4-unserved' | '5-removed';
 const ACCOUNTS = { group: '', version: 'v1', resource: 'serviceaccounts' } as const;
 export const NAMESPACE = 'ballast-system';
-const MEGABYTES = 1_000_000;
 
 export const beta = (resource: string): ResourceRef => ({
   group: 'ballast.dev',
@@ -124,20 +120,19 @@ export class ConversionRig {
     });
   }
 
-  async definitions(): Promise<readonly KubeObject[]> {
-    const { items } = await this.kube.list(CRDS);
-    return items.filter(({ metadata }) => metadata.name.endsWith('.ballast.dev'));
+  definitions(): Promise<readonly KubeObject[]> {
+    return ownDefinitions(this.kube);
   }
 
   /** As kubectl renders the step; once, since steps are taken there and back. */
   rendered(step: Step = '1-served'): Promise<readonly Manifest[]> {
-    const found = this.#rendered.get(step) ?? render(step);
+    const found = this.#rendered.get(step) ?? renderStep(step);
     this.#rendered.set(step, found);
     return found;
   }
 
   async applyStep(step: Step): Promise<void> {
-    const objects = (await this.rendered(step)).map((object) => this.#placed(object));
+    const objects = (await this.rendered(step)).map((object) => ledTo(this.tlsPort, object));
     await applyObjects(
       this.kube,
       objects.map((object) => ({ file: step, object })),
@@ -172,16 +167,6 @@ export class ConversionRig {
     const { stdout, stderr } = await promisify(execFile)('sh', ['-c', script], { env });
     if (stderr !== '') throw new Error(stderr);
     return stdout;
-  }
-
-  #placed(object: Manifest): Manifest {
-    if (object.kind === 'Service') {
-      return { ...object, spec: { type: 'ExternalName', externalName: 'localhost' } };
-    }
-    if (object.kind !== 'CustomResourceDefinition') return object;
-    const copy = structuredClone(object);
-    Object.assign(webhookOf(copy)['service'] as object, { port: this.tlsPort });
-    return copy;
   }
 
   /** The functions that make parts of what they keep. */
@@ -231,21 +216,4 @@ export class ConversionRig {
     await writeFile(path, JSON.stringify(config));
     return path;
   }
-}
-
-async function render(step: Step): Promise<readonly Manifest[]> {
-  const kubectl = await resolvePart('kubectl');
-  const options = { cwd: REPO, maxBuffer: 10 * MEGABYTES };
-  const args = ['kustomize', `${TIMELINE}/${step}`];
-  const { stdout } = await promisify(execFile)(kubectl, args, options);
-  return [...parseAllDocuments(stdout)].map((document) => document.toJS() as Manifest);
-}
-
-/** The `clientConfig` of a definition. */
-export function webhookOf(definition: KubeObject | Manifest): Record<string, unknown> {
-  let value: unknown = definition;
-  for (const name of ['spec', 'conversion', 'webhook', 'clientConfig']) {
-    value = isRecord(value) ? value[name] : undefined;
-  }
-  return isRecord(value) ? value : {};
 }

@@ -1,6 +1,7 @@
 // v1beta1 of every kind, served beside v1alpha1, on the real API server: objects of the one are
 // read as the other and come back, in lists of hundreds, and with the function away.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { webhookOf } from '../../../knative/try/local/timeline/steps.ts';
 import { annotationOf } from '../../../shared/kube/own-kinds/kept.ts';
 import { CRDS } from '../../../shared/kube/crds.ts';
 import { STORAGE_MIGRATIONS } from '../../../shared/api/storage-migration.ts';
@@ -9,7 +10,7 @@ import { letPeersBeWritten } from '../../builders/peer-writers.ts';
 import { until } from '../../builders/versioned-kind.ts';
 import { sharedPlane } from '../../lanes/shared-plane.ts';
 import { WHOLE_KINDS } from '../api/whole.ts';
-import { alpha, beta, ConversionRig, webhookOf } from './rig.ts';
+import { alpha, beta, ConversionRig } from './rig.ts';
 
 const START_MS = 120_000;
 let rig: ConversionRig;

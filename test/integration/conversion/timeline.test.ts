@@ -8,6 +8,7 @@ import { runAudit } from '../../../functions/storage-audit/command.ts';
 import { guard, NATS_GUARD } from '../../../knative/tools/rights/guard.ts';
 import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
 import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
+import type { Step } from '../../../knative/try/local/timeline/step-names.ts';
 import { CRDS } from '../../../shared/kube/crds.ts';
 import type { RunningFunction } from '../../../shared/function/start.ts';
 import { isRecord } from '../../../shared/kube/json.ts';
@@ -19,7 +20,7 @@ import { sharedPlane } from '../../lanes/shared-plane.ts';
 import { WHOLE_KINDS } from '../api/whole.ts';
 import { MigrationWorld } from '../migration/world.ts';
 import { Client } from './client.ts';
-import { ConversionRig, type Step } from './rig.ts';
+import { ConversionRig } from './rig.ts';
 
 type Version = 'v1alpha1' | 'v1beta1';
 const VERSIONS = ['v1alpha1', 'v1beta1'] as const;

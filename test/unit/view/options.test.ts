@@ -14,12 +14,14 @@ test('without arguments a small living cluster is asked for, and nothing is kept
     isPlain: false,
     apiPort: undefined,
     natsPort: undefined,
+    step: undefined,
     devFunction: undefined,
   });
 });
 
 test('every option is taken', () => {
-  const args = '--nodes 3 --pods=0 --churn 0 --plain --api-port 6443 --nats-port 4222'.split(' ');
+  const args =
+    '--nodes 3 --pods=0 --churn 0 --plain --api-port 6443 --nats-port 4222 --step 2'.split(' ');
   expect(sessionOptions(args, undefined)).toMatchObject({
     nodes: 3,
     pods: 0,
@@ -27,6 +29,7 @@ test('every option is taken', () => {
     isPlain: true,
     apiPort: 6443,
     natsPort: 4222,
+    step: '2-stored',
   });
   expect(sessionOptions(['--keep'], undefined)?.dataDir).toMatch(/\.ballast\/data$/);
 });

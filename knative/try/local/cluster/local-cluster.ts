@@ -19,6 +19,11 @@ import { type Plane, type PlaneOptions, startPlane } from '../plane/plane.ts';
 import { Population, type PopulationOptions } from '../population/population.ts';
 import { fillTryOut } from '../population/try-out.ts';
 import { freePort } from '../process/ports.ts';
+import { atStep, type WiringAtStep } from '../timeline/at-step.ts';
+import { conversionPart } from '../timeline/conversion-part.ts';
+import type { Step } from '../timeline/step-names.ts';
+import { renderConversion } from '../timeline/steps.ts';
+import { applyManifests, assertNobodyConverts, takeStep } from '../timeline/take-step.ts';
 import { applyObjects } from './apply-objects.ts';
 import { functionSpec } from './function-part.ts';
 import { inParallel } from './in-parallel.ts';
@@ -28,6 +33,8 @@ export interface ClusterOptions {
   readonly plane?: PlaneOptions;
   /** An empty cluster when absent. */
   readonly population?: PopulationOptions;
+  /** The step of our own kinds, with their conversion; as installed, and without it, if absent. */
+  readonly step?: Step | undefined;
   /** The command of a function, as arguments of node: its bundle or its sources. */
   readonly commandOf: (functionName: string) => readonly string[];
   /** Called with trouble that is no part's: a change or a renewal that the API server refused. */
@@ -68,7 +75,9 @@ const STARTS_AT_ONCE = 2;
 const MANIFESTS = resolve(import.meta.dirname, '../../..');
 
 export async function startCluster(options: ClusterOptions): Promise<LocalCluster> {
-  const wiring = NEED_PODS.reduce(leaveOut, await loadWiring(MANIFESTS));
+  const { step } = options;
+  const loaded = NEED_PODS.reduce(leaveOut, await loadWiring(MANIFESTS));
+  const wiring = step === undefined ? { ...loaded, own: [] } : atStep(loaded, step);
   const plane = await startPlane({ ...options.plane, signal: options.signal });
   const cluster = new Cluster(plane, wiring, options);
   try {
@@ -83,13 +92,13 @@ export async function startCluster(options: ClusterOptions): Promise<LocalCluste
 class Cluster implements LocalCluster {
   readonly plane: Plane;
   readonly kube: KubeClient;
-  readonly wiring: Wiring;
+  readonly wiring: WiringAtStep;
   readonly #options: ClusterOptions;
   readonly #accounts: ServiceAccounts;
   readonly #population: Population | undefined;
   #tryOut: Promise<void> = Promise.resolve();
 
-  constructor(plane: Plane, wiring: Wiring, options: ClusterOptions) {
+  constructor(plane: Plane, wiring: WiringAtStep, options: ClusterOptions) {
     this.plane = plane;
     this.wiring = wiring;
     this.#options = options;
@@ -106,12 +115,18 @@ class Cluster implements LocalCluster {
   /** Sinks before senders, so that no event of the start is refused. */
   async start(): Promise<void> {
     this.#options.signal?.throwIfAborted();
+    const { step, plane: { dataDir } = {} } = this.#options;
+    if (step === undefined && dataDir !== undefined) await assertNobodyConverts(this.kube);
     await applyObjects(this.kube, this.wiring.objects, { signal: this.#options.signal });
     const { functions, sources } = this.wiring;
     const ports = await Promise.all(functions.map(freePort));
-    await inParallel(functions, STARTS_AT_ONCE, (one, index) =>
-      this.#startFunction(one, ports[index] ?? 0),
-    );
+    await Promise.all([
+      inParallel(functions, STARTS_AT_ONCE, (one, index) =>
+        this.#startFunction(one, ports[index] ?? 0),
+      ),
+      // It waits for its certificate most of the time.
+      step === undefined ? undefined : this.#startAtStep(step),
+    ]);
     this.#options.signal?.throwIfAborted();
     const addresses = await this.#startBroker();
     await inParallel(sources, STARTS_AT_ONCE, (source) => this.#startAdapter(source, addresses));
@@ -143,6 +158,28 @@ class Cluster implements LocalCluster {
     };
     const command = this.#options.commandOf(name);
     await this.plane.add(functionSpec({ name, command, port, kubeconfigPath, env }));
+  }
+
+  /** The definitions, who converts what they define, and then what is of these kinds. */
+  async #startAtStep(step: Step): Promise<void> {
+    const { signal, commandOf } = this.#options;
+    const [manifests, tlsPort, port] = await Promise.all([
+      renderConversion(),
+      freePort(),
+      freePort(),
+    ]);
+    await applyManifests(this.kube, manifests, tlsPort, signal);
+    await takeStep(this.kube, step, tlsPort, signal);
+    const deployment = manifests.find(({ kind }) => kind === 'Deployment');
+    if (deployment === undefined) throw new Error('conversion has no Deployment');
+    const { name, namespace = '' } = deployment.metadata;
+    const kubeconfigPath = await this.#accounts.kubeconfigFor(`function/${name}`, {
+      namespace,
+      name,
+    });
+    const command = commandOf(name);
+    await this.plane.add(conversionPart({ deployment, command, port, tlsPort, kubeconfigPath }));
+    await applyObjects(this.kube, this.wiring.own, { signal });
   }
 
   /**

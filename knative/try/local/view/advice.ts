@@ -8,6 +8,7 @@ export async function advice(plane: Plane): Promise<string> {
   const kubectl = `${await resolvePart('kubectl')} --kubeconfig ${plane.kubeconfigPath}`;
   const parts = plane.parts();
   const page = parts.find(({ name }) => name === 'function/console');
+  const converts = parts.some(({ name }) => name === 'function/conversion');
   const reader = parts.find(({ name }) => name === 'function/locate');
   return [
     ...(page === undefined
@@ -19,6 +20,7 @@ export async function advice(plane: Plane): Promise<string> {
     '  npm run watch -- --node node-000',
     '  npm run part -- kill adapter/metadata     # the next sweep heals what is missed',
     ...tryOutAdvice(kubectl, plane).map((line) => `  ${line}`),
+    ...(converts ? ['  npm run step -- 2     # our own kinds: 0 to 5 of docs/upgrading.md'] : []),
     ...(reader === undefined ? [] : [`  curl ${reader.url}/`]),
     'Pods only play here: a NatsCluster or an EtcdCluster runs on `npm run cluster`.',
   ].join('\n');

@@ -1,6 +1,7 @@
 // Command-line options of a session; every wrong one is named.
 import { join } from 'node:path';
 import { readArguments, UsageError, wholeNumber } from '../../../../shared/arguments.ts';
+import { LAST_NUMBER, type Step, STEPS } from '../timeline/step-names.ts';
 
 export interface SessionOptions {
   readonly nodes: number;
@@ -11,6 +12,8 @@ export interface SessionOptions {
   readonly isPlain: boolean;
   readonly apiPort: number | undefined;
   readonly natsPort: number | undefined;
+  /** The step of our own kinds, with their conversion; undefined without it. */
+  readonly step: Step | undefined;
   /** It runs from its sources and restarts when they change; the others run from their bundles. */
   readonly devFunction: string | undefined;
 }
@@ -29,6 +32,7 @@ const OPTIONS = {
   plain: { type: 'boolean' },
   'api-port': { type: 'string' },
   'nats-port': { type: 'string' },
+  step: { type: 'string' },
   help: { type: 'boolean', short: 'h' },
 } as const;
 
@@ -39,9 +43,11 @@ export const OPTIONS_HELP = `
   --keep           keep the data in .ballast/data, and go on from what is there
   --api-port N     the API server's port (any free one)
   --nats-port N    the NATS server's port (any free one)
+  --step N         our own kinds at step N of docs/upgrading.md, with conversion (0, without it)
   --plain          lines instead of the live view, as when the output is no terminal
   -h, --help       this text
 
+npm run step -- N takes what runs with --step to another step.
 npm run part lists the parts of a running plane, and kills, pauses and resumes them by name.
 npm run parts -- --help says where the binaries come from.
 `;
@@ -66,6 +72,7 @@ export function sessionOptions(
     isPlain: values.plain ?? false,
     apiPort: wholeNumber('--api-port', values['api-port'], 1, PORT_MAX),
     natsPort: wholeNumber('--nats-port', values['nats-port'], 1, PORT_MAX),
+    step: STEPS[wholeNumber('--step', values.step, 0, LAST_NUMBER) ?? -1],
     devFunction: functionIn(positionals, functions),
   };
 }

@@ -84,7 +84,8 @@ class Session {
   }
 
   async #start(): Promise<LocalCluster> {
-    const { dataDir, apiPort, natsPort, nodes, pods, churnPerSecond, devFunction } = this.#options;
+    const { dataDir, apiPort, natsPort, nodes, pods, churnPerSecond, step } = this.#options;
+    const { devFunction } = this.#options;
     return startCluster({
       plane: {
         parts: ['etcd', 'kube-apiserver', 'nats-server', 'kwok'],
@@ -100,6 +101,7 @@ class Session {
       },
       signal: this.#end,
       population: { nodes, pods, churnPerSecond },
+      step,
       commandOf: (name) =>
         name === devFunction ? sourceCommand(ROOT, name) : bundleCommand(join(ROOT, 'dist', name)),
       onError: (error) => {
