@@ -67,6 +67,13 @@ test('npm start takes no function, and says so', () => {
   ]);
 });
 
+test('without a step nobody converts, and no step can be taken', () => {
+  const args = ['knative/try/local/step.ts', '1', '--plane', dirname(kubeconfig)];
+  const { status, stderr } = spawnSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' });
+  expect([status, stderr.split(':')[0]]).toEqual([1, 'No conversion runs here as a process']);
+  expect(session.text()).not.toContain('function/conversion');
+});
+
 test(
   'the migration that it suggests climbs to its proof, and the audit agrees',
   { timeout: SESSION_TIMEOUT_MS },

@@ -9,6 +9,7 @@ import { guard, NATS_GUARD } from '../../../knative/tools/rights/guard.ts';
 import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
 import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 import type { Step } from '../../../knative/try/local/timeline/step-names.ts';
+import { assertNobodyConverts } from '../../../knative/try/local/timeline/take-step.ts';
 import { CRDS } from '../../../shared/kube/crds.ts';
 import type { RunningFunction } from '../../../shared/function/start.ts';
 import { isRecord } from '../../../shared/kube/json.ts';
@@ -186,6 +187,7 @@ test(
   'the step back from the first takes the conversion off, and then the version',
   async () => {
     await expect(applyFormer()).rejects.toThrow('spec.conversion.strategy: Required value');
+    await expect(assertNobodyConverts(rig.kube)).rejects.toThrow('.ballast.dev that was kept asks');
     for (const name of CRD_NAMES) {
       await kubectl('patch', 'crd', name, '--type=merge', '-p', NO_CONVERSION);
     }
@@ -196,6 +198,7 @@ test(
         versions: [{ name: 'v1alpha1' }],
       });
     }
+    await assertNobodyConverts(rig.kube);
     await rig.goAway();
     await until('v1beta1 to be away', async () => !(await isServed('v1beta1')));
     await expectNothingLost(['v1alpha1']);
