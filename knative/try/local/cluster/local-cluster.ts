@@ -116,7 +116,9 @@ class Cluster implements LocalCluster {
   async start(): Promise<void> {
     this.#options.signal?.throwIfAborted();
     const { step, plane: { dataDir } = {} } = this.#options;
-    if (step === undefined && dataDir !== undefined) await assertNobodyConverts(this.kube);
+    if (step === undefined && dataDir !== undefined) {
+      await assertNobodyConverts(this.kube, this.#options.signal);
+    }
     await applyObjects(this.kube, this.wiring.objects, { signal: this.#options.signal });
     const { functions, sources } = this.wiring;
     const ports = await Promise.all(functions.map(freePort));
