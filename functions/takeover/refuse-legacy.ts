@@ -3,6 +3,7 @@
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { listed } from '../../shared/stateful/decision.ts';
 import { answersOf, oldestOf, silentOf } from './answers.ts';
+import { joins } from './join/mode.ts';
 import { clientServiceOf, headlessServiceOf, LEGACY_LABEL, type LegacyEtcd } from './legacy.ts';
 import { refuseOperator, refuseServices } from './refuse-found.ts';
 import { canAsk } from './refuse-secrets.ts';
@@ -19,7 +20,8 @@ export function refuseMembers(state: State): readonly Reason[] {
   if (isCut) return [tooMany(legacy)];
   if (pods.length === 0) return [noMembers(legacy)];
   const probed = pods.filter(({ endsUnhealthy }) => endsUnhealthy).map(({ name }) => name);
-  if (probed.length > 0) return [endsWithAlarm(probed)];
+  // Only a restore raises an alarm.
+  if (probed.length > 0 && !joins(state)) return [endsWithAlarm(probed)];
   if (members === undefined || !canAsk(state)) return [];
   const answers = answersOf(state);
   const silent = answers.length === 0 ? refuseSilent(state) : [];
