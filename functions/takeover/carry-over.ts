@@ -7,17 +7,23 @@ import { fieldOf, type LegacyEtcd } from './legacy.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-export function carriedOver(legacy: LegacyEtcd, { into }: Pick<TakeoverSpec, 'into'>): Fields {
+type How = Pick<TakeoverSpec, 'into' | 'mode'>;
+
+export function carriedOver(legacy: LegacyEtcd, { into, mode: way }: How): Fields {
   const pod = fieldOf(legacy.spec, 'pod');
   const mode = legacy.tls === undefined ? 'None' : 'Mutual';
   const said = {
     ...replicasOf(legacy),
-    tls: { clients: { mode }, peers: { mode: 'Mutual' } },
+    tls: { clients: { mode }, peers: { mode: way === 'Join' ? 'None' : 'Mutual' } },
+    ...(way === 'Join' ? { image: JOINS } : {}),
     ...storageOf(fieldOf(pod, 'persistentVolumeClaimSpec')),
     ...resourcesOf(fieldOf(pod, 'resources')),
   };
   return over(said, into.spec ?? {});
 }
+
+/** Members of 3.3 take it, and none of the next version. */
+const JOINS = 'quay.io/coreos/etcd:v3.5.35';
 
 /** An even number bears the loss of no more members than one less; two become three. */
 function replicasOf({ size }: LegacyEtcd): Fields {

@@ -25,6 +25,7 @@
 //     refuse-found     what speaks against it of either kind
 //     refuse-legacy    and on the side of the old cluster: answers, versions
 //     refuse-target    and on the side of the new one; refuse-secrets: and between them
+//     join/            of mode Join, which is only planned: planned, refuse, notes
 //     carry-out        the steps in their order, by stages: stop-operators, frozen, copy-data with
 //                      copied, lead-over
 //     take-back        deletes what was made, for another attempt or on rollback

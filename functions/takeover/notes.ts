@@ -2,6 +2,8 @@
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { listed } from '../../shared/stateful/decision.ts';
 import { answersOf, silentOf } from './answers.ts';
+import { joins } from './join/mode.ts';
+import { notesToJoin } from './join/notes.ts';
 import { headlessServiceOf, type LegacyEtcd } from './legacy.ts';
 import { lostNames } from './lost-names.ts';
 import { givenIn } from './read-secrets.ts';
@@ -17,7 +19,7 @@ export function notesOf(state: State): readonly Reason[] {
     ...elsewhere(state),
     ...size(state, legacy),
     ...strangerNotes(state),
-    direct(legacy),
+    ...(joins(state) ? notesToJoin(legacy) : [direct(legacy)]),
     ...otherNames(state, legacy),
     ...unasked(state),
   ];

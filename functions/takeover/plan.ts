@@ -4,9 +4,12 @@ import type { TakeoverPlan } from '../../shared/api/takeover.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { hashOf } from '../../shared/hash.ts';
 import { joined } from '../../shared/stateful/decision.ts';
+import { joins } from './join/mode.ts';
+import { madeToJoin, stepsToJoin } from './join/planned.ts';
+import { refuseJoin } from './join/refuse.ts';
 import { notesOf } from './notes.ts';
 import type { Takeover } from './object.ts';
-import { plannedObjects } from './planned-objects.ts';
+import { madeToRestore, plannedObjects } from './planned-objects.ts';
 import { plannedSteps } from './planned-steps.ts';
 import { refuseMissing, refuseNames, refuseOthers } from './refuse-found.ts';
 import { refuseItsOperator, refuseItsServices, refuseMembers } from './refuse-legacy.ts';
@@ -30,13 +33,14 @@ const REFUSALS: readonly ((state: State) => readonly Reason[])[] = [
   refuseNames,
   refuseTarget,
   refuseCertificates,
+  refuseJoin,
 ];
 
 export function planOf(state: State): TakeoverPlan {
   const refusals = REFUSALS.flatMap((refuse) => refuse(state));
   const rest = {
-    objects: plannedObjects(state),
-    steps: plannedSteps(state),
+    objects: plannedObjects(state, joins(state) ? madeToJoin : madeToRestore),
+    steps: joins(state) ? stepsToJoin(state) : plannedSteps(state),
     refusals,
     notes: notesOf(state),
   };

@@ -7,7 +7,10 @@ import { givenIn } from './read-secrets.ts';
 import { madeNameOf } from './records.ts';
 import type { FoundClaim, FoundPod, Seen, State } from './state.ts';
 
-export function plannedObjects(state: State): readonly PlannedObject[] {
+type Made = (state: State, legacy: LegacyEtcd) => readonly PlannedObject[];
+
+/** `made` tells what is made: it differs with the way in which data comes over. */
+export function plannedObjects(state: State, made: Made): readonly PlannedObject[] {
   const { legacy } = state;
   if (legacy === undefined) return [];
   return [
@@ -22,7 +25,10 @@ export function plannedObjects(state: State): readonly PlannedObject[] {
   ];
 }
 
-function made({ takeover }: State, { name: from }: LegacyEtcd): readonly PlannedObject[] {
+export function madeToRestore(
+  { takeover }: State,
+  { name: from }: LegacyEtcd,
+): readonly PlannedObject[] {
   const { name } = takeover.spec.into;
   const claim = claimName(peerNameOf(name, 0));
   const own = madeNameOf(takeover.name, { attempt: 1 });

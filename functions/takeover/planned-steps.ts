@@ -54,15 +54,22 @@ function copy(state: State, legacy: LegacyEtcd): readonly PlannedStep[] {
   ];
 }
 
-function lead({ client, claims, takeover }: State, legacy: LegacyEtcd): readonly PlannedStep[] {
+export function orphanClaims({ claims }: State): readonly PlannedStep[] {
+  const owned = claims.filter(({ isOwned }) => isOwned).length;
+  if (owned === 0) return [];
+  return [
+    {
+      name: 'OrphanClaims',
+      does: `${owned} claims lose their owner, so that they stay.`,
+      precondition: 'Each has the uid and the owner that it was seen with.',
+    },
+  ];
+}
+
+function lead(state: State, legacy: LegacyEtcd): readonly PlannedStep[] {
+  const { client, takeover } = state;
   const { name } = takeover.spec.into;
   const service = clientServiceOf(legacy);
-  const owned = claims.filter(({ isOwned }) => isOwned).length;
-  const orphan: PlannedStep = {
-    name: 'OrphanClaims',
-    does: `${owned} claims lose their owner, so that they stay.`,
-    precondition: 'Each has the uid and the owner that it was seen with.',
-  };
   return [
     {
       name: 'SwitchService',
@@ -74,7 +81,7 @@ function lead({ client, claims, takeover }: State, legacy: LegacyEtcd): readonly
       writers: 'GoOn',
       noWayBack: true,
     },
-    ...(owned === 0 ? [] : [orphan]),
+    ...orphanClaims(state),
     {
       name: 'DeleteLegacy',
       does: `EtcdCluster ${legacy.name} of the old operator is deleted, and its pods with it.`,

@@ -3,6 +3,7 @@
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { listed } from '../../shared/stateful/decision.ts';
 import { answersOf, oldestOf, silentOf } from './answers.ts';
+import { joins } from './join/mode.ts';
 import { clientServiceOf, headlessServiceOf, LEGACY_LABEL, type LegacyEtcd } from './legacy.ts';
 import { refuseOperator, refuseServices } from './refuse-found.ts';
 import { canAsk } from './refuse-secrets.ts';
@@ -19,7 +20,8 @@ export function refuseMembers(state: State): readonly Reason[] {
   if (isCut) return [tooMany(legacy)];
   if (pods.length === 0) return [noMembers(legacy)];
   const probed = pods.filter(({ endsUnhealthy }) => endsUnhealthy).map(({ name }) => name);
-  if (probed.length > 0) return [endsWithAlarm(probed)];
+  // Only a restore raises an alarm.
+  if (probed.length > 0 && !joins(state)) return [endsWithAlarm(probed)];
   if (members === undefined || !canAsk(state)) return [];
   const answers = answersOf(state);
   const silent = answers.length === 0 ? refuseSilent(state) : [];
@@ -29,7 +31,12 @@ export function refuseMembers(state: State): readonly Reason[] {
   const isClosed = answers.some(({ answer }) => answer.hasAuth);
   if (isClosed) return [AUTH];
   const isQuorate = answers.some(({ answer }) => answer.isQuorate);
-  return [...(isQuorate ? [] : [noQuorum(state)]), ...refuseVersion(state), ...corrupt(state)];
+  return [
+    ...(isQuorate ? [] : [noQuorum(state)]),
+    ...refuseVersion(state),
+    ...corrupt(state),
+    ...(answers.some(({ answer }) => answer.hasV2Keys) ? [V2_KEYS] : []),
+  ];
 }
 
 const noMembers = ({ name, namespace }: LegacyEtcd): Reason => ({
@@ -69,6 +76,15 @@ const AUTH: Reason = {
   message:
     'Its members ask for logins, which the takeover has none of. Turn them off with etcdctl auth ' +
     'disable, and on again afterwards.',
+};
+
+const V2_KEYS: Reason = {
+  reason: 'V2Keys',
+  message:
+    'Clients have put keys by the API of before version 3 (v2), which are in a store of their ' +
+    'own: no snapshot has them, and no etcd of today serves them, so that they would be lost. ' +
+    'Bring those that are used into keys of version 3, and remove all (ETCDCTL_API=2 etcdctl rm ' +
+    '--recursive).',
 };
 
 function noQuorum(state: State): Reason {

@@ -27,7 +27,7 @@ export async function readTarget(
 
 function unusable({ storage, replicas }: EtcdClusterSpec): string | undefined {
   if (storage.medium === 'Memory') {
-    return 'its members would be in memory, and a restore fills a volume.';
+    return 'its members would be in memory, and its data is to be on a volume.';
   }
   return replicas === 0 ? 'it would hibernate, and nobody could see its data.' : undefined;
 }

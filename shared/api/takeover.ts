@@ -41,8 +41,8 @@ export interface LegacyReference {
 
 export interface TakeoverSpec {
   readonly legacy: LegacyReference;
-  /** Restore for an EtcdCluster, Route for a NatsCluster; Join and Wipe are refused. */
-  readonly mode: 'Restore' | 'Route';
+  /** Restore for an EtcdCluster, Route for a NatsCluster; Join is only planned. */
+  readonly mode: 'Restore' | 'Join' | 'Route';
   readonly into: {
     readonly name: string;
     /** As of a cluster of ours of that kind, over what the legacy object says. */

@@ -3,7 +3,7 @@
 // call, so it is never asked for that. Changes nothing.
 import { type Call, type CallOptions, Caller, Session } from './admin/caller.ts';
 import { isEtcdFailure } from './admin/failure.ts';
-import { headerIn, Odd, textIn } from './admin/fields.ts';
+import { fieldsIn, headerIn, Odd, textIn } from './admin/fields.ts';
 import { type EtcdEndpoint, Gateway } from './admin/gateway.ts';
 import { type EtcdMember, LISTED } from './admin/members.ts';
 import { rootOf } from './admin/root.ts';
@@ -18,6 +18,8 @@ export interface LegacyAnswer {
   readonly isQuorate: boolean;
   /** It asks for logins. */
   readonly hasAuth: boolean;
+  /** Keys of the API before version 3 are in a store of their own, and in no snapshot. */
+  readonly hasV2Keys: boolean;
 }
 
 /** Fails when the member does not answer, or is none. */
@@ -31,12 +33,13 @@ export async function askLegacy(
   try {
     const root = rootOf(await caller.ask(VERSION, options));
     const at = (path: string): string => `${root}${path}`;
-    const [status, members, reads] = await Promise.all([
+    const [status, members, reads, hasV2Keys] = await Promise.all([
       caller.ask({ ...STATUS, path: at('/maintenance/status') }, options),
       list(caller, at('/cluster/member/list'), options),
       read(caller, at('/kv/range'), options),
+      findV2Keys(caller, options),
     ]);
-    return { status, members, ...reads };
+    return { status, members, ...reads, hasV2Keys };
   } finally {
     await gateway.close();
   }
@@ -83,6 +86,27 @@ async function read(
   } catch (error) {
     if (asksLogin(error)) return { isQuorate: false, hasAuth: true };
     if (isEtcdFailure(error)) return { isQuorate: false, hasAuth: false };
+    throw error;
+  }
+}
+
+/** The first level alone; a member reads it by itself, and writes nothing into its log for that. */
+const V2_KEYS: Call<boolean> = {
+  path: '/v2/keys/',
+  body: null,
+  read: (answer) => {
+    const { nodes } = fieldsIn(answer, 'node');
+    return Array.isArray(nodes) && nodes.length > 0;
+  },
+};
+
+/** None where it is not served; where it is to logins alone, or is too much to tell, there are. */
+async function findV2Keys(caller: Caller, options: CallOptions): Promise<boolean> {
+  try {
+    return await caller.ask(V2_KEYS, options);
+  } catch (error) {
+    if (isEtcdFailure(error, 'NO_GATEWAY')) return false;
+    if (isEtcdFailure(error, 'OTHER', 'NOT_ETCD')) return true;
     throw error;
   }
 }

@@ -90,13 +90,14 @@ export class EtcdCluster {
     { name, endpoint, peerUrl }: Place,
     all: readonly Place[],
     state: 'new' | 'existing' = 'new',
+    part = this.#options.part,
   ): Promise<Part> {
     const { url } = endpoint;
     const { isReady = hasLeader } = this.#options;
     const member = this.admin().at(endpoint);
     return this.plane.add({
       name,
-      command: await resolvePart(this.#options.part ?? 'etcd'),
+      command: await resolvePart(part ?? 'etcd'),
       args: [
         `--name=${name}`,
         `--data-dir=${join(this.plane.dir, name)}`,

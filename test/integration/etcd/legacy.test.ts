@@ -6,11 +6,17 @@ import { askLegacy } from '../../../shared/etcd/legacy.ts';
 import { EtcdCluster } from './cluster.ts';
 
 describe.each([
-  { part: 'etcd-3-3', version: '3.3.27', root: '/v3beta', closed: { hasAuth: true } },
-  { part: 'etcd-3-4', version: '3.4.13', root: '/v3', closed: { hasAuth: true } },
+  { part: 'etcd-3-3', version: '3.3.27', root: '/v3beta', closed: { hasAuth: true }, v2: true },
+  { part: 'etcd-3-4', version: '3.4.13', root: '/v3', closed: { hasAuth: true }, v2: false },
   // It tells strangers nothing.
-  { part: 'etcd-previous', version: '3.5.35', root: '/v3', closed: { reason: 'NO_LOGIN' } },
-] as const)('$part', ({ part, version, root, closed }) => {
+  {
+    part: 'etcd-previous',
+    version: '3.5.35',
+    root: '/v3',
+    closed: { reason: 'NO_LOGIN' },
+    v2: false,
+  },
+] as const)('$part', ({ part, version, root, closed, v2 }) => {
   let cluster: EtcdCluster;
 
   beforeAll(async () => {
@@ -70,6 +76,19 @@ describe.each([
     expect(await etcd.alarms.disarm(alarm)).toEqual([alarm]);
     await etcd.keys.put('a', '3');
     await etcd.close();
+  });
+
+  test('tells whether it has keys of before version 3, and writes nothing for that', async () => {
+    const { url } = cluster.placeOf(0).endpoint;
+    expect((await ask(0)).hasV2Keys).toBe(false);
+    const body = new URLSearchParams({ value: 'x' });
+    const put = await fetch(`${url}/v2/keys/under/one`, { method: 'PUT', body });
+    expect(put.status).toBe(v2 ? 201 : 404);
+    await expect.poll(async () => (await ask(1)).hasV2Keys).toBe(v2);
+    const { raftIndex } = (await ask(0)).status;
+    expect((await ask(0)).status.raftIndex).toBe(raftIndex);
+    if (v2) await fetch(`${url}/v2/keys/under?recursive=true`, { method: 'DELETE' });
+    await expect.poll(async () => (await ask(1)).hasV2Keys).toBe(false);
   });
 
   test('without a quorum it tells so, and still who it is', { timeout: 60_000 }, async () => {

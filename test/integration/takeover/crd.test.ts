@@ -27,6 +27,7 @@ test.each<[object]>([
   [{ into: { name: 'new', spec: { replicas: 5, anything: { else: 1 } } } }],
   [{ confirm: 'one-0123456789ab', rollback: true }],
   [{ ...NATS, mode: 'Route' }],
+  [{ mode: 'Join' }],
 ])('%j is taken', async (changes) => {
   expect(await specOf(await create(wanted(changes)))).toMatchObject(changes);
 });
@@ -41,8 +42,9 @@ test.each<[object, string]>([
     'Only EtcdClusters of etcd.database.coreos.com/v1beta2 and NatsClusters of nats.io/v1alpha2',
   ],
   [legacy({ operator: { name: 'etcd-operator' } }), 'namespace: Required value'],
-  [{ mode: 'Join' }, 'Join and Wipe are not planned by this version'],
-  [{ mode: 'Wipe' }, 'Join and Wipe are not planned by this version'],
+  [{ mode: 'Join', confirm: 'one-0123456789ab' }, 'planned by this version, and not carried out'],
+  [{ ...NATS, mode: 'Join' }, 'A NatsCluster is taken over with mode Route'],
+  [{ mode: 'Wipe' }, 'Wipe is not planned by this version'],
   [{ into: { name: 'old' } }, 'The legacy cluster has a Service of that name'],
   [{ into: { name: 'New' } }, 'The name becomes the name of Services'],
   [{ into: { name: 'a'.repeat(41) } }, 'may not be more than 40'],
@@ -61,21 +63,31 @@ test('it does not become one of another object, and its plan is confirmed afterw
   expect(await specOf(name)).toMatchObject({ confirm });
 });
 
+const WORK = {
+  plan: 'one-0123456789ab',
+  into: 'a',
+  legacyUid: 'b',
+  service: { name: 'old', uid: 'c', selector: 'nats_cluster=old' },
+  claims: [],
+  operators: [],
+  attempt: 1,
+};
+
+test('a plan that was begun goes on in the mode in which it was confirmed', async () => {
+  const name = await create(LEAST);
+  await edit(name, { mode: 'Join' });
+  await edit(name, { mode: 'Restore' });
+  await say(name, { work: WORK });
+  await expect(edit(name, { mode: 'Join' })).rejects.toThrow('has another mode, and is carried');
+  await edit(name, { rollback: true });
+});
+
 test('once nothing leads back any more no rollback is asked for', async () => {
   const name = await create(LEAST);
-  const work = {
-    plan: `${name}-0123456789ab`,
-    into: 'a',
-    legacyUid: 'b',
-    service: { name: 'old', uid: 'c', selector: 'nats_cluster=old' },
-    claims: [],
-    operators: [],
-    attempt: 1,
-  };
-  await say(name, { work });
+  await say(name, { work: WORK });
   await edit(name, { rollback: true });
   await edit(name, { rollback: false });
-  await say(name, { work: { ...work, switchingAt: '2026-11-27T12:00:00Z' } });
+  await say(name, { work: { ...WORK, switchingAt: '2026-11-27T12:00:00Z' } });
   await expect(edit(name, { rollback: true })).rejects.toThrow('nothing leads back any more');
 });
 

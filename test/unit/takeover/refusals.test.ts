@@ -111,6 +111,11 @@ describe('of the old cluster', () => {
     expect(await refusal()).toMatch(/^VersionTooOld: It runs etcd 3.2.13, .*Bring it to 3.3.27/);
   });
 
+  test('a member has keys that no snapshot would have', async () => {
+    answer('old-b', { ...answerOf(1), hasV2Keys: true });
+    expect(await refusal()).toMatch(/^V2Keys: .*ETCDCTL_API=2 etcdctl rm --recursive\)\.$/);
+  });
+
   test('a member says that data is corrupt', async () => {
     answer('old-b', answerOf(1, { alarms: [{ memberId: '101', type: 'CORRUPT' }] }));
     expect(await refusal()).toMatch(/^Corrupt: old-b says/);

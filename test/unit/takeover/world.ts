@@ -144,6 +144,7 @@ export function answerOf(at: number, changes: Partial<LegacyAnswer['status']> = 
     })),
     isQuorate: true,
     hasAuth: false,
+    hasV2Keys: false,
   };
 }
 

@@ -1,0 +1,20 @@
+// Things to know of a takeover in which members join, that do not speak against it. Pure.
+import type { Reason } from '../../../shared/kube/conditions.ts';
+import { headlessServiceOf, type LegacyEtcd } from '../legacy.ts';
+
+export const notesToJoin = (legacy: LegacyEtcd): readonly Reason[] => [
+  {
+    reason: 'DirectClients',
+    message:
+      'Clients that connect to pods by their addresses, or by names of Service ' +
+      `${headlessServiceOf(legacy)}, are not led over, and cut off when that member leaves: lead ` +
+      'them to the client Service before.',
+  },
+  {
+    reason: 'StaysOld',
+    message:
+      'Members that join know each other without TLS, as the old ones do, and stay on 3.5: ' +
+      'tls.peers.mode does not change, and a cluster that grew up from 3.3 goes no further. An ' +
+      'EtcdRestore of a backup does both, and so does spec.mode: Restore.',
+  },
+];
