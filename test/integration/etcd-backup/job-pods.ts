@@ -11,10 +11,12 @@ import type { KubeClient } from '../../../shared/kube/client.ts';
 import { isKubeError } from '../../../shared/kube/errors.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
 import { CLAIMS, PODS } from '../../../shared/stateful/parts.ts';
+import { Followed } from '../nats-cluster/followed.ts';
 import type { Container, PodSpec, Volume } from './job-pod-spec.ts';
 
 const core = (resource: string) => ({ group: '', version: 'v1', resource }) as const;
 const NAMED_HOSTS = new URL('named-hosts.ts', import.meta.url).href;
+/** Pods come by a watch: to list them so often was dearer than what runs in them. */
 const LOOK_EVERY_MS = 50;
 /** So long ago that a Job does not wait before it tries again. */
 const AT = '2026-11-25T04:00:00Z';
@@ -65,7 +67,8 @@ export class JobPods {
   readonly #label: string;
   readonly #ends = new Map<string, AbortController>();
   readonly #closed = new AbortController();
-  #loop: Promise<void> = Promise.resolve();
+  #loop: Promise<unknown> = Promise.resolve();
+  readonly #there = new Followed();
 
   constructor(kube: KubeClient, dir: string, options: JobPodsOptions) {
     this.#kube = kube;
@@ -75,7 +78,9 @@ export class JobPods {
   }
 
   start(): void {
-    this.#loop = this.#run();
+    const which = { labelSelector: this.#label };
+    const following = this.#there.follow(this.#kube, PODS, this.#closed.signal, which);
+    this.#loop = Promise.allSettled([following, this.#run()]);
   }
 
   async stop(): Promise<void> {
@@ -107,8 +112,7 @@ export class JobPods {
   async #run(): Promise<void> {
     while (!this.#closed.signal.aborted) {
       try {
-        const { items } = await this.#kube.list(PODS, { labelSelector: this.#label });
-        for (const object of items) await this.#lookAt(object);
+        for (const object of this.#there.all()) await this.#lookAt(object);
       } catch (error) {
         if (!isKubeError(error, 'KUBE_CONFLICT', 'KUBE_NOT_FOUND')) this.errors.push(error);
       }
@@ -225,9 +229,8 @@ export class JobPods {
         await this.#options.between?.(join(this.#dir, uid));
         ended.push(one);
         if (one.exitCode !== 0) break;
-        const isLast = ended.length > first.length;
-        const initContainerStatuses = ended.map(statusOf);
-        if (!isLast) await this.#say({ namespace, name }, { initContainerStatuses });
+        if (ended.length > first.length) continue;
+        await this.#say({ namespace, name }, { initContainerStatuses: ended.map(statusOf) });
       }
       if (this.lost > 0) {
         this.lost -= 1;
@@ -253,13 +256,12 @@ export class JobPods {
     await mkdir(dirname(log), { recursive: true });
     await rm(log, { force: true });
     const env = await this.#variables(namespace, container);
-    const { programs, programsOf } = this.#options;
+    const { programs, programsOf, hosts = {} } = this.#options;
     const program = { ...programs, ...programsOf?.[image] }[container.command.at(-1) ?? ''];
     if (program === undefined) throw new Error(`no image has ${container.command.join(' ')}`);
     const args = container.args.map((one) =>
       one.replaceAll('$$', () => '$').replace(/(^|=)\//, (_, before) => `${before}${root}/`),
     );
-    const { hosts = {} } = this.#options;
     const [command, all] = program.endsWith('.mjs')
       ? [process.execPath, [`--import=${NAMED_HOSTS}`, program, ...args]]
       : [program, args];

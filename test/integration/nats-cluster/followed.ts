@@ -2,6 +2,7 @@
 // costs nobody a list.
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { KubeObject, ResourceRef } from '../../../shared/kube/objects.ts';
+import type { Selection } from '../../../shared/kube/reads.ts';
 import type { Change } from '../../../shared/kube/watch.ts';
 
 /** By `namespace/name`. */
@@ -13,7 +14,7 @@ export class Followed {
   readonly #onChange: () => void;
 
   /** `onChange` is called after every change. */
-  constructor(onChange: () => void) {
+  constructor(onChange: () => void = () => undefined) {
     this.#onChange = onChange;
   }
 
@@ -26,10 +27,15 @@ export class Followed {
   }
 
   /** Until the signal aborts, with whose reason it fails then. */
-  async follow(kube: KubeClient, ref: ResourceRef, signal: AbortSignal): Promise<void> {
+  async follow(
+    kube: KubeClient,
+    ref: ResourceRef,
+    signal: AbortSignal,
+    which: Selection = {},
+  ): Promise<void> {
     // While all of it comes again, what came before is still believed.
     let coming: Map<string, KubeObject> | undefined;
-    for await (const event of kube.watch(ref, { from: 'initial-events', signal })) {
+    for await (const event of kube.watch(ref, { ...which, from: 'initial-events', signal })) {
       if (event.type === 'RESTART') coming = new Map();
       else if (event.type !== 'BOOKMARK') this.#take(event, coming ?? this.#objects);
       else if (event.isInitialEventsEnd && coming !== undefined) {
