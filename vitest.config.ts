@@ -6,6 +6,7 @@ import { defineConfig, type UserWorkspaceConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { readRecorded } from './test/ladder/recorded.ts';
 import { type Lane, lanes } from './test/lanes.ts';
+import { pureTests } from './test/pure.ts';
 
 /** What is awaited comes at once; a second was too short where other work had the cores. */
 const POLL_TIMEOUT_MS = 15_000;
@@ -14,18 +15,22 @@ type ProjectConfig = NonNullable<UserWorkspaceConfig['test']>;
 
 const SETUP_FILES = ['test/ladder/note-times.ts'];
 
-/**
- * kubectl keeps for hours, by port, what an API server serves. Planes take ports that others had,
- * and versions come and go on one: it would ask for what is not there.
- */
-const NO_CACHE = { KUBECACHEDIR: '/dev/null' };
+const FOR_PROGRAMS = {
+  /**
+   * kubectl keeps for hours, by port, what an API server serves. Planes take ports that others had,
+   * and versions come and go on one: it would ask for what is not there.
+   */
+  KUBECACHEDIR: '/dev/null',
+  /** Go programs that live for a second, kubectl and helm: a fifth less CPU. */
+  GOGC: '400',
+};
 
 const tier = (name: string, timeoutMs: number, more: ProjectConfig = {}) => ({
   test: {
     name,
     include: [`test/${name}/**/*.test.ts`],
     setupFiles: SETUP_FILES,
-    env: NO_CACHE,
+    env: FOR_PROGRAMS,
     testTimeout: timeoutMs,
     hookTimeout: timeoutMs,
     expect: { poll: { timeout: POLL_TIMEOUT_MS } },
@@ -33,6 +38,7 @@ const tier = (name: string, timeoutMs: number, more: ProjectConfig = {}) => ({
   },
 });
 
+const UNIT_TIMEOUT_MS = 10_000;
 const REAL_TIMEOUT_MS = 120_000;
 
 const lane = ({ name, include }: Lane, index: number) =>
@@ -45,6 +51,7 @@ const lane = ({ name, include }: Lane, index: number) =>
     sequence: { groupOrder: index + 1 },
   });
 
+const pure = [...pureTests(import.meta.dirname)];
 const inLanes = lanes.flatMap(({ include }) => include);
 
 /**
@@ -74,11 +81,12 @@ function rank(path: string): number {
 export default defineConfig({
   test: {
     maxWorkers: FILES_AT_ONCE,
-    // `isolate: false` saved a third of the unit tests' CPU; once in five runs a file then found
-    // `node:tls` without its functions, and nothing of ours had changed it.
     sequence: { sequencer: LongestFirst },
     projects: [
-      tier('unit', 10_000),
+      // Without isolation, too, one in five runs had a file that found `node:tls` without its
+      // functions, and nothing of ours had changed it.
+      tier('unit', UNIT_TIMEOUT_MS, { exclude: pure }),
+      tier('pure', UNIT_TIMEOUT_MS, { include: pure, isolate: false }),
       tier('contract', REAL_TIMEOUT_MS, { exclude: inLanes }),
       tier('integration', REAL_TIMEOUT_MS, { exclude: inLanes }),
       ...lanes.map(lane),

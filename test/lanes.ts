@@ -13,6 +13,10 @@ export interface Lane {
   readonly parts: readonly CorePart[];
   /** Whether all that we ship is applied before the first file. */
   readonly hasManifests: boolean;
+  /** Whether Knative's own kinds are defined before the first file. */
+  readonly hasKnative?: boolean;
+  /** Whether our kinds are in the first step of their timeline, and convert from the start. */
+  readonly isConverting?: boolean;
   /** Whether the API server notes what our functions ask. */
   readonly isAudited: boolean;
 }
@@ -41,6 +45,7 @@ export const lanes: readonly Lane[] = [
     ],
     parts: ['etcd', 'kube-apiserver'],
     hasManifests: false,
+    hasKnative: true,
     isAudited: false,
   },
   {
@@ -49,6 +54,7 @@ export const lanes: readonly Lane[] = [
     include: ['test/integration/conversion/*.test.ts'],
     parts: ['etcd', 'kube-apiserver'],
     hasManifests: true,
+    isConverting: true,
     isAudited: false,
   },
   {

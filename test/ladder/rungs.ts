@@ -94,7 +94,7 @@ const check = (
 });
 
 interface TestsOf extends Partial<Rung> {
-  readonly project?: string;
+  readonly projects?: readonly string[];
   /** Files at once. */
   readonly workers?: number;
 }
@@ -103,11 +103,13 @@ const tests = (
   name: RungName,
   title: string,
   needs: readonly RungName[],
-  { project = name, slots = 1, workers = Math.ceil(slots), ...more }: TestsOf = {},
+  { projects = [name], slots = 1, workers = Math.ceil(slots), ...more }: TestsOf = {},
 ): Rung => ({
   name,
   title,
-  commands: [['vitest', 'run', '--project', project, `--maxWorkers=${workers}`]],
+  commands: [
+    ['vitest', 'run', ...projects.map((one) => `--project=${one}`), `--maxWorkers=${workers}`],
+  ],
   boundMs: realBoundMs,
   needs,
   slots,
@@ -139,7 +141,7 @@ const ofNodes = {
 /** Asked for a rung, the ladder climbs its lanes too. */
 const lane = ({ rung, name, parts }: Lane): Rung =>
   tests(`${rung}:${name}`, `files that share one ${parts.join(', ')}`, ['bundles', 'parts'], {
-    project: name,
+    projects: [name],
     slots: LANE_SLOTS,
     ...ofPlane,
   });
@@ -168,6 +170,7 @@ export const rungs: readonly Rung[] = [
   check('bundles', 'each function as it ships', ['node', 'knative/tools/build/main.ts']),
   machine('parts', 'the real etcd, kube-apiserver and the rest, found or built', []),
   tests('unit', 'pure parts, small servers, and the tidy rules', [], {
+    projects: ['unit', 'pure'],
     workers: cores,
     unreached: [],
     env: KEEPS_COMPILED,

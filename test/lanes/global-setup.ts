@@ -7,7 +7,8 @@ import { applyObjects } from '../../knative/try/local/cluster/apply-objects.ts';
 import { loadWiring } from '../../knative/try/local/manifests/load.ts';
 import { type Plane, startPlane } from '../../knative/try/local/plane/plane.ts';
 import { usedTicks } from '../../knative/try/local/process/proc.ts';
-import { openKube } from '../../shared/kube/client.ts';
+import { type KubeClient, openKube } from '../../shared/kube/client.ts';
+import { defineKnative } from '../integration/manifests/knative-definitions.ts';
 import { TICKS_PER_SECOND } from '../ladder/processor.ts';
 import { lanes } from '../lanes.ts';
 import { prepareAudit } from './audit.ts';
@@ -21,7 +22,9 @@ export async function setup({ name, provide }: TestProject): Promise<() => Promi
   const audit = lane.isAudited ? await prepareAudit() : undefined;
   const plane = await startPlane({ parts: lane.parts, apiServerFlags: audit?.flags ?? [] });
   try {
-    if (lane.hasManifests) await applyManifests(plane);
+    if (lane.hasManifests) await withKube(plane, applyManifests);
+    if (lane.hasKnative === true) await withKube(plane, defineKnative);
+    if (lane.isConverting === true) await convert(plane);
     const state = await settledState(plane.part('etcd').url);
     await writeFile(stateFile(plane.dir), JSON.stringify(state));
   } catch (error) {
@@ -39,13 +42,25 @@ export async function setup({ name, provide }: TestProject): Promise<() => Promi
   };
 }
 
-async function applyManifests({ kubeconfigPath }: Plane): Promise<void> {
+async function withKube(
+  { kubeconfigPath }: Plane,
+  work: (kube: KubeClient) => Promise<void>,
+): Promise<void> {
   const kube = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });
   try {
-    await applyObjects(kube, (await loadWiring(MANIFESTS)).objects);
+    await work(kube);
   } finally {
     await kube.close();
   }
+}
+
+const applyManifests = async (kube: KubeClient): Promise<void> =>
+  applyObjects(kube, (await loadWiring(MANIFESTS)).objects);
+
+/** Loaded where it is wanted: it brings half of the functions along. */
+async function convert(plane: Plane): Promise<void> {
+  const { ConversionRig } = await import('../integration/conversion/rig.ts');
+  await ConversionRig.install(plane);
 }
 
 /** As `ladder/note-times.ts` does for files, none of which has the plane's parts as children. */

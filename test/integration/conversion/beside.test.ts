@@ -106,7 +106,7 @@ async function said(): Promise<object> {
 }
 
 async function go(step: Step): Promise<void> {
-  await rig.applyStep(step);
+  await rig.applyStep(step, OWN);
   await rig.whenConverting();
 }
 

@@ -38,6 +38,8 @@ const NATS = { namespace, name: 'nats' };
 const STEP_MS = 240_000;
 const PARTS = [SECRETS, SERVICES, BUDGETS, NETWORK_POLICIES, STATEFUL_SETS, ETCD_PEERS];
 const OWNERS = ['EtcdCluster main', 'EtcdPeer main', 'NatsCluster nats', 'NatsCluster stuck'];
+/** Kinds of owners. */
+const OWNING = ['natsclusters', 'etcdclusters', 'etcdpeers', 'etcdbackups'];
 /** Looks of those that have what they want. */
 const LOOKS = 3;
 
@@ -160,7 +162,7 @@ test(
       ['1-served', 'v1alpha1'],
       ['2-stored', 'v1beta1'],
     ] as const) {
-      await rig.applyStep(step);
+      await rig.applyStep(step, OWNING);
       await rig.whenConverting();
       const former = version === 'v1beta1' ? 'v1alpha1' : 'v1beta1';
       expect(await found(former)).toContain('EtcdPeer');

@@ -2,6 +2,7 @@
 // under its own account. There are no pods here: the Service is another name of this machine, and
 // the definitions name the port that the function listens on.
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -18,7 +19,7 @@ import type { PlaneAddress } from '../../../knative/try/local/plane/address.ts';
 import { freePort } from '../../../knative/try/local/process/ports.ts';
 import type { Step } from '../../../knative/try/local/timeline/step-names.ts';
 import { ledTo, renderStep, webhookOf } from '../../../knative/try/local/timeline/steps.ts';
-import { ownDefinitions } from '../../../knative/try/local/timeline/take-step.ts';
+import { conversionPort, ownDefinitions } from '../../../knative/try/local/timeline/take-step.ts';
 import type { FunctionDefinition } from '../../../shared/function/define.ts';
 import { type RunningFunction, startFunction } from '../../../shared/function/start.ts';
 import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
@@ -45,7 +46,6 @@ export class ConversionRig {
   readonly kube: KubeClient;
   readonly tlsPort: number;
   readonly #dir: string;
-  readonly #rendered = new Map<Step, Promise<readonly Manifest[]>>();
   #running: RunningFunction | undefined;
 
   private constructor(plane: PlaneAddress, kube: KubeClient, tlsPort: number, dir: string) {
@@ -55,11 +55,14 @@ export class ConversionRig {
     this.#dir = dir;
   }
 
+  /** On the plane of the lane, which has the first step from its start. */
   static async start(plane: PlaneAddress): Promise<ConversionRig> {
-    const rig = await ConversionRig.prepare(plane);
+    const rig = await ConversionRig.#open(plane, conversionPort);
     try {
       await rig.comeBack();
       await rig.whenConverting();
+      // The file before may have left definitions without one of them.
+      await rig.whenServed();
       return rig;
     } catch (error) {
       await rig.stop();
@@ -67,12 +70,20 @@ export class ConversionRig {
     }
   }
 
-  /** Without the function. */
+  /** The first step, and the authority of the function in every definition. */
+  static async install(plane: PlaneAddress): Promise<void> {
+    const rig = await ConversionRig.prepare(plane);
+    try {
+      await rig.comeBack();
+      await rig.whenConverting();
+    } finally {
+      await rig.stop();
+    }
+  }
+
+  /** The first step, without the function. */
   static async prepare(plane: PlaneAddress): Promise<ConversionRig> {
-    const { kubeconfigPath } = plane;
-    const kube = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });
-    const dir = await mkdtemp(join(tmpdir(), 'ballast-conversion-'));
-    const rig = new ConversionRig(plane, kube, await freePort(), dir);
+    const rig = await ConversionRig.#open(plane, freePort);
     try {
       await rig.applyStep('1-served');
       return rig;
@@ -80,6 +91,17 @@ export class ConversionRig {
       await rig.stop();
       throw error;
     }
+  }
+
+  static async #open(
+    plane: PlaneAddress,
+    choosePort: (kube: KubeClient) => Promise<number>,
+  ): Promise<ConversionRig> {
+    const { kubeconfigPath } = plane;
+    const kube = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });
+    const tlsPort = await choosePort(kube);
+    const dir = await mkdtemp(join(tmpdir(), 'ballast-conversion-'));
+    return new ConversionRig(plane, kube, tlsPort, dir);
   }
 
   async stop(): Promise<void> {
@@ -124,29 +146,47 @@ export class ConversionRig {
     return ownDefinitions(this.kube);
   }
 
-  /** As kubectl renders the step; once, since steps are taken there and back. */
-  rendered(step: Step = '1-served'): Promise<readonly Manifest[]> {
-    const found = this.#rendered.get(step) ?? renderStep(step);
-    this.#rendered.set(step, found);
-    return found;
+  /** As kubectl renders the step; once on a plane, whose files take the same ones. */
+  async rendered(step: Step = '1-served'): Promise<readonly Manifest[]> {
+    const path = join(this.plane.dir, `timeline-${step}.json`);
+    if (!existsSync(path)) await writeFile(path, JSON.stringify(await renderStep(step)));
+    return JSON.parse(await readFile(path, 'utf8')) as readonly Manifest[];
   }
 
-  async applyStep(step: Step): Promise<void> {
-    const objects = (await this.rendered(step)).map((object) => ledTo(this.tlsPort, object));
+  /** Definitions may be named where the others make no difference: each is dear to change. */
+  async applyStep(step: Step, plurals: readonly string[] = []): Promise<void> {
+    const isLeftOut = ({ kind, metadata: { name } }: Manifest): boolean =>
+      kind === 'CustomResourceDefinition' &&
+      plurals.length > 0 &&
+      !plurals.some((plural) => name === `${plural}.ballast.dev`);
+    const objects = (await this.rendered(step)).filter((object) => !isLeftOut(object));
     await applyObjects(
       this.kube,
-      objects.map((object) => ({ file: step, object })),
+      objects.map((object) => ({ file: step, object: ledTo(this.tlsPort, object) })),
     );
   }
 
-  /** By its path: a client finds the other version by itself. */
+  async whenServed(): Promise<void> {
+    const plurals = (await this.definitions()).map(({ metadata }) => metadata.name.split('.')[0]);
+    await until('every kind to be served in both versions', async () => {
+      const asked = plurals.flatMap((one = '') => [
+        this.#isServed(alpha(one)),
+        this.#isServed(beta(one)),
+      ]);
+      return (await Promise.all(asked)).every(Boolean);
+    });
+  }
+
   async whenAway(resource: string): Promise<void> {
-    const path = `/apis/ballast.dev/v1alpha1/${resource}`;
-    await until(`${path} to be away`, () =>
-      this.kube.raw({ method: 'GET', path, repeat: 'always' }).then(
-        () => false,
-        () => true,
-      ),
+    await until(`${resource} to be away`, async () => !(await this.#isServed(alpha(resource))));
+  }
+
+  /** By its path: a client finds the other version by itself. */
+  #isServed({ group, version, resource }: ResourceRef): Promise<boolean> {
+    const path = `/apis/${group}/${version}/${resource}`;
+    return this.kube.raw({ method: 'GET', path, repeat: 'always' }).then(
+      () => true,
+      () => false,
     );
   }
 
@@ -161,7 +201,7 @@ export class ConversionRig {
     );
     const PATH = `${dirname(await resolvePart('kubectl'))}:${process.env['PATH']}`;
     const { dir, kubeconfigPath: KUBECONFIG } = this.plane;
-    const env = { PATH, KUBECONFIG, KUBECACHEDIR: join(dir, 'kubectl') };
+    const env = { PATH, KUBECONFIG, KUBECACHEDIR: join(dir, 'kubectl'), GOGC: '400' };
     // A search that finds nothing ends with 1.
     const script = `${changed.trim()} || true`;
     const { stdout, stderr } = await promisify(execFile)('sh', ['-c', script], { env });

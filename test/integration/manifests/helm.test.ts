@@ -13,7 +13,7 @@ import type { PlaneAddress } from '../../../knative/try/local/plane/address.ts';
 import { type Helm, helmIn } from '../../builders/helm.ts';
 import { runProgram, type Told } from '../../builders/run-program.ts';
 import { sharedPlane } from '../../lanes/shared-plane.ts';
-import { prepareKnative } from './knative-webhooks.ts';
+import { startWebhooks } from './knative-webhooks.ts';
 
 const REPO = resolve(import.meta.dirname, '../../..');
 const NAMESPACE = 'ballast-system';
@@ -47,7 +47,7 @@ beforeAll(async () => {
   const kinds = (await well(kubectl(['kustomize', 'knative']))).match(/^kind: .*$/gm) ?? [];
   everything = kinds.length;
   definitions = kinds.filter((kind) => kind.endsWith(' CustomResourceDefinition')).length;
-  await prepareKnative(plane);
+  await startWebhooks(plane);
 }, PREPARE_MS);
 
 afterAll(() => rm(dir, { recursive: true, force: true }));

@@ -12,7 +12,7 @@ import type { PlaneAddress } from '../../../knative/try/local/plane/address.ts';
 import type { Manifest } from '../../../shared/kube/objects.ts';
 import { runProgram, type Told } from '../../builders/run-program.ts';
 import { sharedPlane } from '../../lanes/shared-plane.ts';
-import { prepareKnative } from './knative-webhooks.ts';
+import { startWebhooks } from './knative-webhooks.ts';
 
 const REPO = fileURLToPath(new URL('../../..', import.meta.url));
 /** Reading the modules for the first time downloads them. */
@@ -55,7 +55,7 @@ const list = (items: readonly object[]): string =>
 beforeAll(async () => {
   kubectl = await resolvePart('kubectl');
   plane = sharedPlane();
-  await prepareKnative(plane);
+  await startWebhooks(plane);
 }, PREPARE_MS);
 
 /** For fifty objects that are there kubectl takes seconds of CPU; others use the machine, too. */

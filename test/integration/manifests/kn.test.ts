@@ -13,7 +13,6 @@ import type { PlaneAddress } from '../../../knative/try/local/plane/address.ts';
 import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
 import type { KubeObject, Manifest } from '../../../shared/kube/objects.ts';
 import { sharedPlane } from '../../lanes/shared-plane.ts';
-import { defineKnative } from './knative-definitions.ts';
 
 const REPO = fileURLToPath(new URL('../../..', import.meta.url));
 /** Where kn is built for the first time. */
@@ -29,6 +28,7 @@ function shell(script: string): string {
     PATH: `${bin}:/usr/local/bin:/usr/bin:/bin`,
     HOME: bin,
     KUBECONFIG: plane.kubeconfigPath,
+    GOGC: '400',
   };
   const told = spawnSync('bash', ['-e', '-o', 'pipefail', '-c', script], {
     cwd: REPO,
@@ -59,7 +59,6 @@ beforeAll(async () => {
   plane = sharedPlane();
   const { kubeconfigPath } = plane;
   kube = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });
-  await defineKnative(kube);
   for (const block of await blocks('With kn')) shell(block);
 }, PREPARE_MS);
 

@@ -14,7 +14,6 @@ import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
 import type { Manifest } from '../../../shared/kube/objects.ts';
 import { Authority } from '../../../knative/try/local/plane/authority.ts';
 import { startOwnPart } from '../../lanes/own-part.ts';
-import { defineKnative } from './knative-definitions.ts';
 
 interface Webhook {
   readonly part: PartName;
@@ -43,17 +42,10 @@ const WEBHOOKS: readonly Webhook[] = [
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-/** The definitions, and webhooks that the API server asks and that answer. */
-export async function prepareKnative(plane: PlaneAddress): Promise<void> {
+/** Resolves when each answers, and the API server asks them. Their kinds are there. */
+export async function startWebhooks(plane: PlaneAddress): Promise<void> {
   const { kubeconfigPath } = plane;
   const kube = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });
-  await defineKnative(kube);
-  await startWebhooks(plane, kube);
-  await kube.close();
-}
-
-/** Resolves when each answers, and the API server asks them. */
-async function startWebhooks(plane: PlaneAddress, kube: KubeClient): Promise<void> {
   const ca = new Authority('webhooks');
   const config = await moduleConfig(partsSettings());
   const namespaces = WEBHOOKS.map(({ namespace }) => namespace);
@@ -67,6 +59,7 @@ async function startWebhooks(plane: PlaneAddress, kube: KubeClient): Promise<voi
   }));
   await apply(kube, [...spaces, ...settings]);
   await Promise.all(WEBHOOKS.map((webhook) => startWebhook(plane, kube, webhook, ca)));
+  await kube.close();
 }
 
 const apply = (kube: KubeClient, objects: readonly Manifest[]): Promise<void> =>
