@@ -15,8 +15,8 @@ const HARMLESS = new Set(
 /** Imports of a file, also later on, but for types. */
 const IMPORTS =
   /^(?:import|export)\s(?!type\s)(?:[^'";]*\sfrom\s)?'([^']+)'|\bimport\('([^']+)'\)/gm;
-/** A file that says so changes time, settings or modules for those after it. */
-const CHANGES_PROCESS = /\bvi\.|\bprocess\.|\bglobalThis\b/;
+/** A test, or what helps it, that says so changes time, settings or modules, or opens a socket. */
+const CHANGES_PROCESS = /\bvi\.|\bprocess\.|\bglobalThis\b|\bfetch\(|\bWebSocket\b/;
 
 /** By their paths from the top of the repository. */
 export function pureTests(root: string): readonly string[] {
@@ -30,12 +30,14 @@ export function pureTests(root: string): readonly string[] {
     files.set(file, imports);
     return imports;
   };
+  const saysItChanges = (file: string): boolean =>
+    CHANGES_PROCESS.test(readFileSync(join(root, file), 'utf8'));
   const isPure = (test: string): boolean => {
-    if (CHANGES_PROCESS.test(readFileSync(join(root, test), 'utf8'))) return false;
     const reached = new Set([test]);
     for (const one of reached) {
       if (HARMLESS.has(one) || /\.(?:json|yaml)$/.test(one)) continue;
       if (!one.endsWith('.ts') || !existsSync(join(root, one))) return false;
+      if (one.startsWith('test/') && saysItChanges(one)) return false;
       for (const next of importsOf(one)) reached.add(next);
     }
     return true;

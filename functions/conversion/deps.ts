@@ -34,10 +34,10 @@ export class Deps {
   async standBefore(port: number, host: string | undefined): Promise<void> {
     const { tlsPort, clock, log, namespace, service } = this.#options;
     if (tlsPort === undefined) return;
-    const front = new TlsFront(port);
+    const front = new TlsFront(port, host);
     this.#front = front;
     this.#kube = openKube(this.#identity);
-    const tls = await front.listen(tlsPort, host);
+    const tls = await front.listen(tlsPort);
     log.info({ port: tls }, 'listening with TLS');
     const keeper = new Keeper({
       kube: this.#kube,

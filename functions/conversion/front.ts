@@ -9,14 +9,18 @@ import type { CertificateFiles } from '../../shared/stateful/certificates/secret
 const HANDSHAKE_MS = 10_000;
 /** Each API server opens some; the rest is somebody else. */
 const CONNECTIONS_MAX = 512;
+/** Hosts by which a server listens on all addresses, loopback among them. */
+const ALL: ReadonlySet<string | undefined> = new Set([undefined, '0.0.0.0', '::']);
 
 export class TlsFront {
   readonly #server: Server;
+  readonly #host: string | undefined;
   /** Those in their handshake too, which hold up the end otherwise. */
   readonly #sockets = new Set<Socket>();
 
-  /** `port` is the plain one, on this host. */
-  constructor(port: number) {
+  /** `port` is the plain one; both listen at this host, or on all addresses without one. */
+  constructor(port: number, host?: string) {
+    this.#host = host;
     const options = { handshakeTimeout: HANDSHAKE_MS, allowHalfOpen: true, noDelay: true };
     this.#server = createServer(options, (socket) => this.#handOn(socket, port));
     this.#server.maxConnections = CONNECTIONS_MAX;
@@ -31,11 +35,11 @@ export class TlsFront {
     this.#server.setSecureContext({ cert: certificate, key, minVersion: 'TLSv1.2' });
   }
 
-  /** Resolves with the port, a free one for 0. Without a host it listens on all addresses. */
-  listen(port: number, host?: string): Promise<number> {
+  /** Resolves with the port, a free one for 0. */
+  listen(port: number): Promise<number> {
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject);
-      this.#server.listen(port, host, () => {
+      this.#server.listen(port, this.#host, () => {
         this.#server.off('error', reject);
         const address = this.#server.address();
         if (typeof address === 'object' && address !== null) resolve(address.port);
@@ -53,7 +57,8 @@ export class TlsFront {
   }
 
   #handOn(outer: TLSSocket, port: number): void {
-    const inner = connect({ port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true });
+    const host = ALL.has(this.#host) ? '127.0.0.1' : this.#host;
+    const inner = connect({ port, host, allowHalfOpen: true, noDelay: true });
     const end = (one: Socket): void => {
       one.destroy();
     };

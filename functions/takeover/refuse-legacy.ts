@@ -35,7 +35,7 @@ export function refuseMembers(state: State): readonly Reason[] {
     ...(isQuorate ? [] : [noQuorum(state)]),
     ...refuseVersion(state),
     ...corrupt(state),
-    ...(answers.some(({ answer }) => answer.hasV2Keys) ? [V2_KEYS] : []),
+    ...v2Keys(state),
   ];
 }
 
@@ -77,6 +77,18 @@ const AUTH: Reason = {
     'Its members ask for logins, which the takeover has none of. Turn them off with etcdctl auth ' +
     'disable, and on again afterwards.',
 };
+
+function v2Keys(state: State): readonly Reason[] {
+  const answers = answersOf(state);
+  if (answers.some(({ answer }) => answer.hasV2Keys === true)) return [V2_KEYS];
+  const untold = answers.filter(({ answer }) => answer.hasV2Keys === undefined);
+  if (untold.length === 0) return [];
+  const message =
+    `Not told by ${listed(untold.map(({ pod }) => pod))}: whether clients have put keys by the ` +
+    'API of before version 3 (v2), which no snapshot has. It is asked again at the next look; ' +
+    'ETCDCTL_API=2 etcdctl ls / shows what is in the way.';
+  return [{ reason: 'V2KeysUnknown', message }];
+}
 
 const V2_KEYS: Reason = {
   reason: 'V2Keys',

@@ -18,8 +18,11 @@ export interface LegacyAnswer {
   readonly isQuorate: boolean;
   /** It asks for logins. */
   readonly hasAuth: boolean;
-  /** Keys of the API before version 3 are in a store of their own, and in no snapshot. */
-  readonly hasV2Keys: boolean;
+  /**
+   * Keys of the API before version 3 are in a store of their own, and in no snapshot. Undefined
+   * where it did not tell, which is no reason to take it for silent.
+   */
+  readonly hasV2Keys: boolean | undefined;
 }
 
 /** Fails when the member does not answer, or is none. */
@@ -100,13 +103,13 @@ const V2_KEYS: Call<boolean> = {
   },
 };
 
-/** None where it is not served; where it is to logins alone, or is too much to tell, there are. */
-async function findV2Keys(caller: Caller, options: CallOptions): Promise<boolean> {
+/** Where that API is not served there are none. */
+async function findV2Keys(caller: Caller, options: CallOptions): Promise<boolean | undefined> {
   try {
     return await caller.ask(V2_KEYS, options);
   } catch (error) {
     if (isEtcdFailure(error, 'NO_GATEWAY')) return false;
-    if (isEtcdFailure(error, 'OTHER', 'NOT_ETCD')) return true;
+    if (isEtcdFailure(error)) return undefined;
     throw error;
   }
 }

@@ -17,9 +17,9 @@ export interface StatusWrite extends CallOptions {
   readonly status: Readonly<Record<string, unknown>>;
   readonly fieldManager: string;
   /**
-   * Refuses with KUBE_CONFLICT when the spec or the status changed since it was read, or somebody
-   * deleted the object. Labels and annotations may change: a client that writes these all the time
-   * would otherwise keep every status from being written.
+   * Refuses with KUBE_CONFLICT when the spec, the status or an annotation of ours changed since it
+   * was read, or somebody deleted the object. Other annotations and labels may change: a client
+   * that writes these all the time would otherwise keep every status from being written.
    */
   readonly ifUnmoved?: boolean;
 }
@@ -33,6 +33,8 @@ export interface StatusWritten {
  * Another writer between our read and our write is ordinary; more in a row than this is a fight.
  */
 const MOVES_MAX = 5;
+/** Annotations that functions decide by: that of an EtcdCluster says whose data it begins with. */
+const OURS = 'ballast.dev/';
 
 /** Never writes to another object that came by the same name: that is a KUBE_CONFLICT. */
 export async function writeStatus(kube: KubeClient, write: StatusWrite): Promise<StatusWritten> {
@@ -54,7 +56,11 @@ export async function writeStatus(kube: KubeClient, write: StatusWrite): Promise
 }
 
 /** The API server counts the generation up with each change of the spec, and with a deletion. */
-const stateOf = ({ metadata, status }: KubeObject): object => [metadata.generation, status];
+const stateOf = ({ metadata: { generation, annotations = {} }, status }: KubeObject): object => [
+  generation,
+  status,
+  Object.entries(annotations).filter(([name]) => name.startsWith(OURS)),
+];
 
 async function writeOnce(kube: KubeClient, write: StatusWrite): Promise<StatusWritten> {
   const { ref, object, status, fieldManager, signal, timeoutMs } = write;

@@ -155,13 +155,19 @@ test(
     expect(await step('2')).toEqual({ status: 0, out: 'Our own kinds are at step 2.\n', err: '' });
     const early = await step('0');
     expect(early.status).toBe(1);
-    expect(early.err).toMatch(
-      /^Step 0 has ballast.dev\/v1alpha1 alone, and .* take step 1, and wait/,
+    expect(early.err).toBe(
+      'Our own kinds are at step 2, and steps are taken one after the other: take step 1 before ' +
+        '(docs/upgrading.md).\n',
     );
     await expectBothRead();
     await expectMovedTo('v1beta1');
     await expectBothRead();
     expect((await step('1')).status).toBe(0);
+    const unproved = await step('0');
+    expect(unproved.status).toBe(1);
+    expect(unproved.err).toMatch(
+      /^Step 0 has ballast.dev\/v1alpha1 alone, and .* wait until kubectl get storagemigrations/,
+    );
     await expectMovedTo('v1alpha1');
     await expectBothRead();
   },

@@ -18,6 +18,7 @@ import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 import type { PlaneAddress } from '../../../knative/try/local/plane/address.ts';
 import { freePort } from '../../../knative/try/local/process/ports.ts';
 import type { Step } from '../../../knative/try/local/timeline/step-names.ts';
+import { showsCertificate } from '../../../knative/try/local/timeline/shows-certificate.ts';
 import { ledTo, renderStep, webhookOf } from '../../../knative/try/local/timeline/steps.ts';
 import { conversionPort, ownDefinitions } from '../../../knative/try/local/timeline/take-step.ts';
 import type { FunctionDefinition } from '../../../shared/function/define.ts';
@@ -120,6 +121,8 @@ export class ConversionRig {
     const build = { version: '0', commit: '' };
     const log = pino({ level: 'silent' });
     this.#running = await startFunction(conversion, { environment, build, log });
+    const shows = () => showsCertificate(this.tlsPort, AbortSignal.timeout(1_000));
+    await until('conversion to show a certificate', () => shows().catch(() => false));
   }
 
   /** With which it runs here, on any free port beside that for TLS. */

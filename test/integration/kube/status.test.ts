@@ -154,6 +154,14 @@ describe('a status that is refused for an object that moved', () => {
     await expect(write(object)).rejects.toMatchObject({ code: 'KUBE_CONFLICT' });
   });
 
+  test('is refused for one with another annotation of ours, since these steer', async () => {
+    await kube.apply(things, thing('steered'), { force: true });
+    const object = await read(kube, things, 'steered');
+    const body = { metadata: { annotations: { 'ballast.dev/etcd-cluster-id': '1' } } };
+    await kube.patch(things, { namespace, name: 'steered' }, { type: 'merge', body });
+    await expect(write(object)).rejects.toMatchObject({ code: 'KUBE_CONFLICT' });
+  });
+
   test('is refused for one that is being deleted', async () => {
     const { metadata, ...rest } = thing('ending');
     const held = { ...metadata, finalizers: ['example.com/held'] };

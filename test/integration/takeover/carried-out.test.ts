@@ -1,8 +1,7 @@
 // A confirmed plan on a real etcd 3.3.27 with leases, thousands of keys and a writer that keeps its
 // connection: rolled back from amid the way it serves as before; carried out, not a single
 // acknowledged write is lost, also one that somebody forced through in between. Over TLS clients go
-// on with the certificates and the authority that they had; without TLS only when `npm run
-// takeovers` asks for it.
+// on with the certificates and the authority that they had.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { LEGACY_ETCDS } from '../../../shared/api/takeover.ts';
 import { openEtcdAdmin } from '../../../shared/etcd/admin.ts';
@@ -13,8 +12,6 @@ import { base64, type LegacyClient } from './legacy-client.ts';
 import { Writer } from './writer.ts';
 
 const LONG_MS = 600_000;
-/** It differs only in TLS from what every run carries out, and costs as much again. */
-const isAllAsked = process.env['TAKEOVERS'] === 'all';
 const KEYS = 2_400;
 const KEYS_PER_TXN = 100;
 const NEW = { namespace, name: 'old-2' };
@@ -187,7 +184,7 @@ async function carryOut(): Promise<void> {
   await expect(rollback).rejects.toThrow('nothing leads back any more');
 }
 
-describe.each(isAllAsked ? ['without TLS'] : [])('%s', () => {
+describe('without TLS', () => {
   around(false);
   test('carried out, no acknowledged write is lost', { timeout: LONG_MS }, carryOut);
 });

@@ -112,8 +112,14 @@ describe('of the old cluster', () => {
   });
 
   test('a member has keys that no snapshot would have', async () => {
+    answer('old-a', { ...answerOf(0), hasV2Keys: undefined });
     answer('old-b', { ...answerOf(1), hasV2Keys: true });
     expect(await refusal()).toMatch(/^V2Keys: .*ETCDCTL_API=2 etcdctl rm --recursive\)\.$/);
+  });
+
+  test('a member does not tell whether it has such keys', async () => {
+    answer('old-b', { ...answerOf(1), hasV2Keys: undefined });
+    expect(await refusal()).toMatch(/^V2KeysUnknown: Not told by old-b: .* etcdctl ls \/ shows/);
   });
 
   test('a member says that data is corrupt', async () => {

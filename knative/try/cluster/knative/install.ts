@@ -25,7 +25,6 @@ const APPLIES_AT_ONCE = 8;
 const READY_WITHIN_MS = 600_000;
 const LOOK_EVERY_MS = 250;
 const DEPLOYMENT = 'Deployment';
-const WIRED = { 'ballast.dev/wired': 'true' };
 
 export async function installKnative(kube: KubeClient, options: InstallOptions): Promise<void> {
   const { clock = systemClock, readyWithinMs = READY_WITHIN_MS } = options;
@@ -108,11 +107,13 @@ class Installation {
 
   /**
    * An API server (1.36.3) may keep what it made of a configuration before the last change of it,
-   * and then calls no webhook until the next change. Knative makes its changes within a moment.
+   * and then calls no webhook until the next change. Knative makes its changes within a moment, so
+   * one more is made after them.
    */
   async #haveThemReadAnew(webhooks: readonly Manifest[]): Promise<void> {
     const { signal } = this.#options;
-    const body = { metadata: { annotations: WIRED } };
+    const wiredAt = new Date(this.#clock.nowMs()).toISOString();
+    const body = { metadata: { annotations: { 'ballast.dev/wired-at': wiredAt } } };
     for (const { apiVersion, kind, metadata } of webhooks) {
       const resource = await this.#kube.resourceFor(apiVersion, kind, { signal });
       if (resource === undefined) throw new Error(`The API server has no ${apiVersion} ${kind}.`);

@@ -1,12 +1,10 @@
 // The function conversion as a part, as its Deployment says, with TLS on a port of this machine. It
 // is ready as there: once it has a certificate to show, and the definitions have its authority.
-import { connect } from 'node:tls';
 import { isRecord, textOf } from '../../../../shared/kube/json.ts';
 import type { Manifest } from '../../../../shared/kube/objects.ts';
 import { type FunctionProcess, functionSpec } from '../cluster/function-part.ts';
 import type { PartSpec } from '../process/part.ts';
-
-const HOST = '127.0.0.1';
+import { showsCertificate } from './shows-certificate.ts';
 
 export interface ConversionProcess extends Omit<FunctionProcess, 'name' | 'env'> {
   readonly deployment: Manifest;
@@ -35,19 +33,4 @@ function environmentOf(deployment: Manifest): Record<string, string> {
   }
   const entries = Array.isArray(value) ? value.filter(isRecord) : [];
   return Object.fromEntries(entries.map((one) => [textOf(one['name']), textOf(one['value'])]));
-}
-
-/** Whether it is believed is for the API server to say: nothing is sent here. */
-function showsCertificate(port: number, signal: AbortSignal): Promise<true> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ port, host: HOST, rejectUnauthorized: false });
-    const onAbort = (): void => void socket.destroy(new Error('nobody shakes hands'));
-    signal.addEventListener('abort', onAbort, { once: true });
-    socket.once('secureConnect', () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once('error', reject);
-    socket.once('close', () => signal.removeEventListener('abort', onAbort));
-  });
 }

@@ -3,7 +3,7 @@ import { systemClock } from '../../../../shared/clock.ts';
 import { openKube } from '../../../../shared/kube/client.ts';
 import { kubeconfigOfPlane } from '../watch/address.ts';
 import type { Step } from './step-names.ts';
-import { conversionPort, takeStep, untilBelieved } from './take-step.ts';
+import { runningConversion, takeStep, untilBelieved } from './take-step.ts';
 
 /** Those of whoever started it: what a step says no more goes. */
 const IDENTITY = { userAgent: 'ballast-local', fieldManager: 'ballast-local' };
@@ -13,7 +13,7 @@ export async function runStep(step: Step, plane: string | undefined): Promise<vo
   const kubeconfigPath = await kubeconfigOfPlane(plane);
   const kube = openKube({ kubeconfigPath, ...IDENTITY });
   try {
-    await takeStep(kube, step, await conversionPort(kube));
+    await takeStep(kube, step, await runningConversion(kube));
     await untilBelieved(kube, systemClock);
   } finally {
     await kube.close();

@@ -7,7 +7,9 @@ import { isRecord } from '../../../../shared/kube/json.ts';
 import type { KubeObject, Manifest } from '../../../../shared/kube/objects.ts';
 import { apiVersionOf, GROUP, WRITTEN } from '../../../../shared/kube/own-kinds/versions.ts';
 import { applyObjects } from '../cluster/apply-objects.ts';
-import { FIRST, type Step } from './step-names.ts';
+import { presentStep } from './present-step.ts';
+import { showsCertificate } from './shows-certificate.ts';
+import { FIRST, type Step, STEPS } from './step-names.ts';
 import { ledTo, renderStep, webhookOf } from './steps.ts';
 
 const SERVICES = { group: '', version: 'v1', resource: 'services' } as const;
@@ -16,6 +18,7 @@ const SERVICE = { namespace: 'ballast-system', name: 'conversion' } as const;
 const OF_PODS: readonly string[] = ['Deployment', 'PodDisruptionBudget'];
 /** The conversion looks for its definitions once a minute. */
 const BELIEVED_WITHIN_MS = 90_000;
+const ANSWERS_WITHIN_MS = 5_000;
 /** Definitions are the largest objects that there are. */
 const ASK_EVERY_MS = 1_000;
 
@@ -25,8 +28,22 @@ export async function takeStep(
   port: number,
   signal?: AbortSignal,
 ): Promise<void> {
+  await assertBeside(kube, step, signal);
   if (step === FIRST) await takeConversionOff(kube, signal);
   await applyManifests(kube, await renderStep(step), port, signal);
+}
+
+/** From afar a version would be stored before anybody converts, or go before the proof. */
+async function assertBeside(kube: KubeClient, step: Step, signal?: AbortSignal): Promise<void> {
+  const wanted = STEPS.indexOf(step);
+  const definitions = await ownDefinitions(kube, signal);
+  const present = definitions.map((one) => STEPS.indexOf(presentStep(one)));
+  const far = present.find((one) => Math.abs(one - wanted) > 1);
+  if (far === undefined) return;
+  throw new Error(
+    `Our own kinds are at step ${far}, and steps are taken one after the other: take step ` +
+      `${far + Math.sign(wanted - far)} before (docs/upgrading.md).`,
+  );
 }
 
 /** Manifests of a step, led to the port. */
@@ -75,6 +92,21 @@ export async function conversionPort(kube: KubeClient): Promise<number> {
   );
 }
 
+/** The same, and somebody answers there: definitions that lead to nobody are read by nobody. */
+export async function runningConversion(kube: KubeClient): Promise<number> {
+  const port = await conversionPort(kube);
+  try {
+    await showsCertificate(port, AbortSignal.timeout(ANSWERS_WITHIN_MS));
+  } catch (cause) {
+    throw new Error(
+      `Nobody shows a certificate at port ${port}, where conversion was: see whether ` +
+        'function/conversion runs, by npm run part, or start with npm start -- --step N.',
+      { cause },
+    );
+  }
+  return port;
+}
+
 /** The API server believes it, for each definition that asks it. */
 export async function untilBelieved(kube: KubeClient, clock: Clock): Promise<void> {
   const endsAtMs = clock.nowMs() + BELIEVED_WITHIN_MS;
@@ -110,7 +142,7 @@ function assertFirstAlone({ metadata, status }: KubeObject): void {
   if (Array.isArray(stored) && stored.every((version) => version === WRITTEN)) return;
   throw new Error(
     `Step 0 has ${apiVersionOf(WRITTEN)} alone, and the status of the definition ` +
-      `${metadata.name} has the storedVersions ${JSON.stringify(stored)}: take step 1, and wait ` +
-      'until kubectl get storagemigrations says Proved.',
+      `${metadata.name} has the storedVersions ${JSON.stringify(stored)}: stay at step 1, and ` +
+      'wait until kubectl get storagemigrations says Proved.',
   );
 }

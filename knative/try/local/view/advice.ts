@@ -20,7 +20,9 @@ export async function advice(plane: Plane): Promise<string> {
     '  npm run watch -- --node node-000',
     '  npm run part -- kill adapter/metadata     # the next sweep heals what is missed',
     ...tryOutAdvice(kubectl, plane).map((line) => `  ${line}`),
-    ...(converts ? ['  npm run step -- 2     # our own kinds: 0 to 5 of docs/upgrading.md'] : []),
+    ...(converts
+      ? ['  npm run step -- N     # our own kinds, a step at a time: docs/upgrading.md']
+      : []),
     ...(reader === undefined ? [] : [`  curl ${reader.url}/`]),
     'Pods only play here: a NatsCluster or an EtcdCluster runs on `npm run cluster`.',
   ].join('\n');
