@@ -89,10 +89,33 @@ export async function countStored(
   return counts;
 }
 
+/** Each state that was stored after this revision, also one that the next write took away. */
+export async function storedSince(
+  plane: PlaneAddress,
+  group: string,
+  resource: string,
+  since: number,
+): Promise<readonly KubeObject[]> {
+  const prefix = prefixOf(group, resource);
+  const keys = { key: base64(prefix), range_end: base64(prefix.replace(/\/$/, '0')) };
+  const states: KubeObject[] = [];
+  const last = await revisionNow(plane);
+  for (let revision = since + 1; revision <= last; revision += 1) {
+    const body = { ...keys, revision, min_mod_revision: revision };
+    const { kvs = [] } = (await ask(plane, 'range', body)) as RangeAnswer;
+    for (const { value } of kvs) states.push(JSON.parse(fromBase64(value)) as KubeObject);
+  }
+  return states;
+}
+
+export async function revisionNow(plane: PlaneAddress): Promise<number> {
+  const { header } = (await ask(plane, 'range', { key: base64('/') })) as RangeAnswer;
+  return Number(header.revision);
+}
+
 /** Whatever was before now etcd forgets. */
 export async function compact(plane: PlaneAddress): Promise<void> {
-  const { header } = (await ask(plane, 'range', { key: base64('/') })) as RangeAnswer;
-  await ask(plane, 'compaction', { revision: header.revision, physical: true });
+  await ask(plane, 'compaction', { revision: await revisionNow(plane), physical: true });
 }
 
 async function ask(plane: PlaneAddress, method: string, body: object): Promise<unknown> {
