@@ -18,27 +18,35 @@ const IMPORTS =
 /** A test, or what helps it, that says so changes time, settings or modules, or opens a socket. */
 const CHANGES_PROCESS = /\bvi\.|\bprocess\.|\bglobalThis\b|\bfetch\(|\bWebSocket\b/;
 
-/** By their paths from the top of the repository. */
+interface Read {
+  readonly imports: readonly string[];
+  readonly changesProcess: boolean;
+}
+
+/**
+ * By their paths from the top of the repository. Each start of vitest asks, so files are searched
+ * and not parsed, as the tidy rules parse them.
+ */
 export function pureTests(root: string): readonly string[] {
-  const files = new Map<string, readonly string[]>();
-  const importsOf = (file: string): readonly string[] => {
+  const files = new Map<string, Read>();
+  const read = (file: string): Read => {
     const known = files.get(file);
     if (known !== undefined) return known;
     const text = readFileSync(join(root, file), 'utf8');
     const found = [...text.matchAll(IMPORTS)].map(([, first, second]) => first ?? second ?? '');
     const imports = found.map((one) => (one.startsWith('.') ? join(dirname(file), one) : one));
-    files.set(file, imports);
-    return imports;
+    const changesProcess = file.startsWith('test/') && CHANGES_PROCESS.test(text);
+    files.set(file, { imports, changesProcess });
+    return { imports, changesProcess };
   };
-  const saysItChanges = (file: string): boolean =>
-    CHANGES_PROCESS.test(readFileSync(join(root, file), 'utf8'));
   const isPure = (test: string): boolean => {
     const reached = new Set([test]);
     for (const one of reached) {
       if (HARMLESS.has(one) || /\.(?:json|yaml)$/.test(one)) continue;
       if (!one.endsWith('.ts') || !existsSync(join(root, one))) return false;
-      if (one.startsWith('test/') && saysItChanges(one)) return false;
-      for (const next of importsOf(one)) reached.add(next);
+      const { imports, changesProcess } = read(one);
+      if (changesProcess) return false;
+      for (const next of imports) reached.add(next);
     }
     return true;
   };

@@ -2,6 +2,7 @@
 // to be repeated, and what its sweeps found, for alerts. All of it stands in the status of the
 // feed, so it is right whichever instance has swept. A time goes on being true while nobody looks.
 import type { Metrics } from '../../shared/function/metrics.ts';
+import { secondsOf } from '../../shared/kube/timestamp.ts';
 import { ObjectGauges } from '../../shared/stateful/object-gauges.ts';
 import type { Feed } from './feed.ts';
 
@@ -87,6 +88,3 @@ function provedSeconds({ resources, status }: Feed): number {
   );
   return times.length === 0 ? 0 : Math.min(...times);
 }
-
-const secondsOf = (time: string | undefined): number =>
-  time === undefined ? 0 : Date.parse(time) / 1_000;

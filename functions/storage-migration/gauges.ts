@@ -2,6 +2,7 @@
 // stands in the status, so it is right whichever instance works on it.
 import type { Metrics } from '../../shared/function/metrics.ts';
 import { conditionsOf } from '../../shared/kube/conditions.ts';
+import { secondsOf } from '../../shared/kube/timestamp.ts';
 import { ObjectGauges } from '../../shared/stateful/object-gauges.ts';
 import { type Migration, NO_PROGRESS } from './migration.ts';
 
@@ -62,6 +63,3 @@ export class MigrationGauges {
     this.#gauges.keepOnly(uids);
   }
 }
-
-const secondsOf = (time: string | undefined): number =>
-  time === undefined ? 0 : Date.parse(time) / 1_000;

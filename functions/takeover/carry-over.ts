@@ -9,13 +9,14 @@ type Fields = Readonly<Record<string, unknown>>;
 
 type How = Pick<TakeoverSpec, 'into' | 'mode'>;
 
-export function carriedOver(legacy: LegacyEtcd, { into, mode: way }: How): Fields {
+export function carriedOver(legacy: LegacyEtcd, { into, mode }: How): Fields {
   const pod = fieldOf(legacy.spec, 'pod');
-  const mode = legacy.tls === undefined ? 'None' : 'Mutual';
+  const clients = { mode: legacy.tls === undefined ? 'None' : 'Mutual' };
+  const joins = mode === 'Join';
   const said = {
     ...replicasOf(legacy),
-    tls: { clients: { mode }, peers: { mode: way === 'Join' ? 'None' : 'Mutual' } },
-    ...(way === 'Join' ? { image: JOINS } : {}),
+    tls: { clients, peers: { mode: joins ? 'None' : 'Mutual' } },
+    ...(joins ? { image: JOINS } : {}),
     ...storageOf(fieldOf(pod, 'persistentVolumeClaimSpec')),
     ...resourcesOf(fieldOf(pod, 'resources')),
   };

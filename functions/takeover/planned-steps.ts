@@ -66,14 +66,26 @@ export function orphanClaims({ claims }: State): readonly PlannedStep[] {
   ];
 }
 
+type Does = Pick<PlannedStep, 'name' | 'does'>;
+
+export const switchesService = ({ takeover }: State, legacy: LegacyEtcd): Does => ({
+  name: 'SwitchService',
+  does:
+    `Service ${clientServiceOf(legacy)} leads to EtcdCluster ${takeover.spec.into.name}, and no ` +
+    'longer has an owner.',
+});
+
+export const deletesLegacy = ({ name }: LegacyEtcd): Does => ({
+  name: 'DeleteLegacy',
+  does: `EtcdCluster ${name} of the old operator is deleted, and its pods with it.`,
+});
+
 function lead(state: State, legacy: LegacyEtcd): readonly PlannedStep[] {
   const { client, takeover } = state;
   const { name } = takeover.spec.into;
-  const service = clientServiceOf(legacy);
   return [
     {
-      name: 'SwitchService',
-      does: `Service ${service} leads to EtcdCluster ${name}, and no longer has an owner.`,
+      ...switchesService(state, legacy),
       precondition:
         `No key differs, EtcdCluster ${name} is Ready, the Service has uid ` +
         `${client?.uid ?? 'unknown'} and its selector, and the revision of the old cluster is ` +
@@ -83,8 +95,7 @@ function lead(state: State, legacy: LegacyEtcd): readonly PlannedStep[] {
     },
     ...orphanClaims(state),
     {
-      name: 'DeleteLegacy',
-      does: `EtcdCluster ${legacy.name} of the old operator is deleted, and its pods with it.`,
+      ...deletesLegacy(legacy),
       precondition:
         `It has uid ${legacy.uid}, no claim and no client Service belongs to it, and its members ` +
         'are at the revision of the snapshot still.',

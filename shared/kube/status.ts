@@ -1,7 +1,7 @@
 // Says in an object's status what a function saw. Each function owns its part under a field
 // manager of its own, and what already stands there is not written again: a write is an event,
 // and an event is another look.
-import { isDeepStrictEqual } from 'node:util';
+import { isSame } from '../hash.ts';
 import type { KubeClient } from './client.ts';
 import { type FieldCause, isKubeError } from './errors.ts';
 import { isRecord } from './json.ts';
@@ -49,7 +49,7 @@ export async function writeStatus(kube: KubeClient, write: StatusWrite): Promise
       const target = { name, ...(namespace === undefined ? {} : { namespace }) };
       const now = await kube.get(ref, target, { signal, timeoutMs });
       if (now?.metadata.uid !== uid) throw error;
-      if (ifUnmoved && !isDeepStrictEqual(stateOf(now), stateOf(object))) throw error;
+      if (ifUnmoved && !isSame(stateOf(now), stateOf(object))) throw error;
       current = now;
     }
   }

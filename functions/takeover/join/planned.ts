@@ -5,9 +5,9 @@ import type { PlannedObject, PlannedStep } from '../../../shared/api/takeover.ts
 import { hexOf } from '../../../shared/etcd/admin/ids.ts';
 import { listed } from '../../../shared/stateful/decision.ts';
 import { answersOf } from '../answers.ts';
-import { clientServiceOf, type LegacyEtcd } from '../legacy.ts';
+import type { LegacyEtcd } from '../legacy.ts';
 import { make } from '../planned-objects.ts';
-import { orphanClaims, stopOperators } from '../planned-steps.ts';
+import { deletesLegacy, orphanClaims, stopOperators, switchesService } from '../planned-steps.ts';
 import type { State } from '../state.ts';
 
 /** None where the API server would not store it. */
@@ -35,7 +35,6 @@ export function stepsToJoin(state: State): readonly PlannedStep[] {
   const { legacy, takeover, client } = state;
   if (legacy === undefined) return [];
   const { name } = takeover.spec.into;
-  const service = clientServiceOf(legacy);
   const old = listed(state.pods.map((pod) => pod.name));
   return [
     ...stopOperators(state),
@@ -50,8 +49,7 @@ export function stepsToJoin(state: State): readonly PlannedStep[] {
         'each that has joined.',
     },
     {
-      name: 'SwitchService',
-      does: `Service ${service} leads to EtcdCluster ${name}, and no longer has an owner.`,
+      ...switchesService(state, legacy),
       precondition:
         `All that were to join have what the leader has, and the Service has uid ` +
         `${client?.uid ?? 'unknown'} and its selector.`,
@@ -66,8 +64,7 @@ export function stepsToJoin(state: State): readonly PlannedStep[] {
     },
     ...orphanClaims(state),
     {
-      name: 'DeleteLegacy',
-      does: `EtcdCluster ${legacy.name} of the old operator is deleted, and its pods with it.`,
+      ...deletesLegacy(legacy),
       precondition:
         `It has uid ${legacy.uid}, no member of it is in the list of members, no claim and no ` +
         `client Service belongs to it, and EtcdCluster ${name} is Ready.`,

@@ -1,14 +1,11 @@
 // Renders knative/ by `kubectl kustomize`, with some of the choices, as objects.
-import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { promisify } from 'node:util';
-import { parse, parseAllDocuments } from 'yaml';
+import { parse } from 'yaml';
 import type { Manifest } from '../../../../shared/kube/objects.ts';
-import { resolvePart } from '../../../try/local/parts/resolve.ts';
+import { kustomized } from '../../../try/local/manifests/kustomized.ts';
 import type { Choice } from './choices.ts';
 
-const OUTPUT_BYTES_MAX = 20_000_000;
 const CRDS = 'crds';
 
 interface Kustomization {
@@ -56,10 +53,7 @@ export class Kustomize {
         patches: choices.flatMap(({ patches = [] }) => patches),
       };
       await writeFile(join(dir, 'kustomization.yaml'), JSON.stringify(kustomization));
-      const kubectl = await resolvePart('kubectl');
-      const options = { maxBuffer: OUTPUT_BYTES_MAX };
-      const { stdout } = await promisify(execFile)(kubectl, ['kustomize', dir], options);
-      return [...parseAllDocuments(stdout)].map((document): Manifest => document.toJS());
+      return await kustomized(dir);
     } finally {
       await rm(dir, { recursive: true, force: true });
     }

@@ -4,6 +4,7 @@ import { type Clock, systemClock } from '../../../../shared/clock.ts';
 import type { KubeClient } from '../../../../shared/kube/client.ts';
 import { isKubeError } from '../../../../shared/kube/errors.ts';
 import type { Manifest } from '../../../../shared/kube/objects.ts';
+import { timestamp } from '../../../../shared/kube/timestamp.ts';
 import { inParallel } from '../../local/cluster/in-parallel.ts';
 import { readyDeployments, wiredWebhooks } from './ready.ts';
 import type { KnativeManifests } from './render.ts';
@@ -112,8 +113,8 @@ class Installation {
    */
   async #haveThemReadAnew(webhooks: readonly Manifest[]): Promise<void> {
     const { signal } = this.#options;
-    const wiredAt = new Date(this.#clock.nowMs()).toISOString();
-    const body = { metadata: { annotations: { 'ballast.dev/wired-at': wiredAt } } };
+    const annotations = { 'ballast.dev/wired-at': timestamp(this.#clock.nowMs()) };
+    const body = { metadata: { annotations } };
     for (const { apiVersion, kind, metadata } of webhooks) {
       const resource = await this.#kube.resourceFor(apiVersion, kind, { signal });
       if (resource === undefined) throw new Error(`The API server has no ${apiVersion} ${kind}.`);

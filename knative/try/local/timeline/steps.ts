@@ -1,37 +1,20 @@
 // The steps of our own kinds (docs/upgrading.md) as they are shipped, led to a conversion that is a
 // process of this machine. There are no pods here: the Service is another name of localhost, and
 // the definitions name the port.
-import { execFile } from 'node:child_process';
 import { join, resolve } from 'node:path';
-import { promisify } from 'node:util';
-import { parseAllDocuments } from 'yaml';
 import { isRecord } from '../../../../shared/kube/json.ts';
 import type { KubeObject, Manifest } from '../../../../shared/kube/objects.ts';
-import { resolvePart } from '../parts/resolve.ts';
+import { kustomized } from '../manifests/kustomized.ts';
 import { FIRST, type Step } from './step-names.ts';
 
 const KNATIVE = resolve(import.meta.dirname, '../../..');
-const MEGABYTES = 1_000_000;
 
-/** As kubectl renders it. */
-export async function renderStep(step: Step): Promise<readonly Manifest[]> {
-  const folder = step === FIRST ? FIRST : join('overlays/timeline', step);
-  return renderFolder(folder);
-}
+export const renderStep = (step: Step): Promise<readonly Manifest[]> =>
+  kustomized(join(KNATIVE, step === FIRST ? FIRST : join('overlays/timeline', step)));
 
 /** The function with its account and its rights, of which a step is made too. */
 export const renderConversion = (): Promise<readonly Manifest[]> =>
-  renderFolder('overlays/conversion');
-
-async function renderFolder(folder: string): Promise<readonly Manifest[]> {
-  const kubectl = await resolvePart('kubectl');
-  const options = { maxBuffer: 10 * MEGABYTES };
-  const args = ['kustomize', join(KNATIVE, folder)];
-  const { stdout } = await promisify(execFile)(kubectl, args, options);
-  // The API server judges what is in them.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return [...parseAllDocuments(stdout)].map((document) => document.toJS() as Manifest);
-}
+  kustomized(join(KNATIVE, 'overlays/conversion'));
 
 /** The API server finds the conversion at this port of the machine. */
 export function ledTo(port: number, object: Manifest): Manifest {
