@@ -11,9 +11,12 @@ const LEGACY_TYPE = 'etcd.database.coreos.com/v1beta2';
 export const defineLegacyEtcd = (kube: KubeClient): Promise<void> =>
   defineLegacyKind(kube, LEGACY_ETCDS, 'EtcdCluster', 'etcd');
 
+const DATA_DIR = '/var/etcd';
+
 interface LegacyPod {
   readonly name: string;
-  readonly ip: string;
+  /** Absent where a kubelet runs it. */
+  readonly ip?: string;
   /** Absent for data in an emptyDir. */
   readonly claim?: string;
 }
@@ -46,7 +49,7 @@ export class LegacyEtcd {
     const owner = { apiVersion: LEGACY_TYPE, kind: 'EtcdCluster', name: this.#name, uid };
     const ownerReferences = [{ ...owner, controller: true }];
     await this.#services(ownerReferences);
-    for (const pod of pods) await this.#pod(pod, ownerReferences);
+    for (const pod of pods) await this.#pod(pod, pods, ownerReferences);
   }
 
   async #services(ownerReferences: readonly object[]): Promise<void> {
@@ -66,7 +69,11 @@ export class LegacyEtcd {
     }
   }
 
-  async #pod({ name, ip, claim }: LegacyPod, ownerReferences: readonly object[]): Promise<void> {
+  async #pod(
+    { name, ip, claim }: LegacyPod,
+    pods: readonly LegacyPod[],
+    ownerReferences: readonly object[],
+  ): Promise<void> {
     const namespace = this.#namespace;
     const metadata = { namespace, name, labels: this.#labels, ownerReferences };
     if (claim !== undefined) {
@@ -88,12 +95,37 @@ export class LegacyEtcd {
         restartPolicy: 'Never',
         hostname: name,
         subdomain: this.#name,
-        initContainers: [{ name: 'check-dns', image: 'busybox:1.28.0-glibc' }],
-        containers: [{ name: 'etcd', image: 'quay.io/coreos/etcd:v3.3.27' }],
+        // It waits for the name of its pod, as etcd does by itself.
+        initContainers: ip === undefined ? [] : [{ name: 'check-dns', image: 'busybox:1.28' }],
+        containers: [
+          {
+            name: 'etcd',
+            image: 'quay.io/coreos/etcd:v3.3.27',
+            command: this.#command(name, pods),
+            volumeMounts: [{ name: 'etcd-data', mountPath: DATA_DIR }],
+          },
+        ],
         volumes: [{ name: 'etcd-data', ...data }],
       },
     });
-    await runsAt(this.#kube, { namespace, name }, ip);
+    if (ip !== undefined) await runsAt(this.#kube, { namespace, name }, ip);
+  }
+
+  #command(name: string, pods: readonly LegacyPod[]): readonly string[] {
+    const at = (one: string, port: number): string =>
+      `http://${one}.${this.#name}.${this.#namespace}.svc:${port}`;
+    return [
+      '/usr/local/bin/etcd',
+      `--data-dir=${DATA_DIR}/data`,
+      `--name=${name}`,
+      `--initial-advertise-peer-urls=${at(name, 2380)}`,
+      '--listen-peer-urls=http://0.0.0.0:2380',
+      '--listen-client-urls=http://0.0.0.0:2379',
+      `--advertise-client-urls=${at(name, 2379)}`,
+      `--initial-cluster=${pods.map((one) => `${one.name}=${at(one.name, 2380)}`).join(',')}`,
+      `--initial-cluster-token=${this.#name}`,
+      '--initial-cluster-state=new',
+    ];
   }
 
   async takeOver(name: string, more: object = {}): Promise<void> {

@@ -20,7 +20,18 @@ export function configText(config: object): string {
 
 interface LegacyServer {
   readonly name: string;
-  readonly ip: string;
+  /** Absent where a kubelet runs it. */
+  readonly ip?: string;
+}
+
+/** Where its servers find what a NatsCluster names. */
+const CONFIG_DIR = '/etc/nats-config';
+const PID_DIR = '/var/run/nats';
+export const CLIENTS_TLS_DIR = '/etc/nats-server-tls-certs';
+export const ROUTES_TLS_DIR = '/etc/nats-routes-tls-certs';
+
+interface LegacyNatsSpec {
+  readonly tls?: { readonly serverSecret: string; readonly routesSecret: string };
 }
 
 export class LegacyNats {
@@ -38,7 +49,11 @@ export class LegacyNats {
     return { app: 'nats', nats_cluster: this.#name };
   }
 
-  async create(pods: readonly LegacyServer[], config: object, spec: object = {}): Promise<void> {
+  async create(
+    pods: readonly LegacyServer[],
+    config: object,
+    spec: LegacyNatsSpec = {},
+  ): Promise<void> {
     const named = { namespace: this.#namespace, name: this.#name };
     const { object } = await this.#kube.create(LEGACY_NATS, {
       apiVersion: LEGACY_TYPE,
@@ -57,7 +72,7 @@ export class LegacyNats {
       metadata: { ...named, labels: this.#labels, ownerReferences },
       stringData: { 'nats.conf': configText(config) },
     });
-    for (const pod of pods) await this.#pod(pod, ownerReferences);
+    for (const pod of pods) await this.#pod(pod, spec, ownerReferences);
   }
 
   async #services(ownerReferences: readonly object[]): Promise<void> {
@@ -84,9 +99,32 @@ export class LegacyNats {
     }
   }
 
-  async #pod({ name, ip }: LegacyServer, ownerReferences: readonly object[]): Promise<void> {
+  async #pod(
+    { name, ip }: LegacyServer,
+    { tls }: LegacyNatsSpec,
+    ownerReferences: readonly object[],
+  ): Promise<void> {
     const namespace = this.#namespace;
-    const ports = [6222, 8222, 4222].map((containerPort) => ({ containerPort }));
+    const secrets =
+      tls === undefined
+        ? []
+        : [
+            { name: 'server-tls-certs', at: CLIENTS_TLS_DIR, secretName: tls.serverSecret },
+            { name: 'routes-tls-certs', at: ROUTES_TLS_DIR, secretName: tls.routesSecret },
+          ];
+    const mounts = [
+      { name: 'nats-config', at: CONFIG_DIR },
+      { name: 'pid', at: PID_DIR },
+      ...secrets,
+    ];
+    const container = {
+      name: 'nats',
+      image: 'nats:2.1.9',
+      command: ['nats-server', '-c', `${CONFIG_DIR}/nats.conf`, '-P', `${PID_DIR}/gnatsd.pid`],
+      env: [{ name: 'SERVER_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }],
+      ports: [6222, 8222, 4222].map((containerPort) => ({ containerPort })),
+      volumeMounts: mounts.map((one) => ({ name: one.name, mountPath: one.at })),
+    };
     await this.#kube.create(PODS, {
       apiVersion: 'v1',
       kind: 'Pod',
@@ -101,14 +139,15 @@ export class LegacyNats {
         restartPolicy: 'Always',
         hostname: name,
         subdomain: `${this.#name}-mgmt`,
-        containers: [{ name: 'nats', image: 'nats:2.1.9', ports }],
+        containers: [container],
         volumes: [
           { name: 'nats-config', secret: { secretName: this.#name } },
           { name: 'pid', emptyDir: {} },
+          ...secrets.map((one) => ({ name: one.name, secret: { secretName: one.secretName } })),
         ],
       },
     });
-    await runsAt(this.#kube, { namespace, name }, ip);
+    if (ip !== undefined) await runsAt(this.#kube, { namespace, name }, ip);
   }
 
   async takeOver(name: string, spec: object = {}, to = `${this.#name}-2`): Promise<void> {

@@ -11,6 +11,9 @@ npm run measure -- floods                      memory of each function in every 
 npm run measure -- floods --only locate        of those that are named, with commas between them
 npm run measure -- floods --like labels        only floods with this in their names
 npm run measure -- floods --only locate --shown 100000   with so many pods in its feed
+npm run measure -- takeover-etcd               an old etcd in pods, led over; as root
+npm run measure -- takeover-etcd --keys 1000   with so many keys, not 100,000
+npm run measure -- takeover-nats               an old NATS in pods, led over; as root
 `;
 
 /** Those that can be flooded. */
@@ -33,6 +36,7 @@ export interface MeasureOptions {
   readonly events: number;
   readonly like: string;
   readonly shown: number;
+  readonly keys: number;
 }
 
 export function readOptions(args: readonly string[]): MeasureOptions {
@@ -43,6 +47,7 @@ export function readOptions(args: readonly string[]): MeasureOptions {
       like: { type: 'string', default: '' },
       events: { type: 'string', default: '100000' },
       shown: { type: 'string', default: '0' },
+      keys: { type: 'string', default: '100000' },
       only: { type: 'string', default: FUNCTIONS.join(',') },
       help: { type: 'boolean', short: 'h', default: false },
     });
@@ -58,7 +63,8 @@ export function readOptions(args: readonly string[]): MeasureOptions {
     const events = whole('--events', values.events);
     const shown = values.shown === '0' ? 0 : whole('--shown', values.shown);
     const minutes = whole('--minutes', values.minutes);
-    return { measurement, sizes, minutes, only, events, like, shown };
+    const keys = whole('--keys', values.keys);
+    return { measurement, sizes, minutes, only, events, like, shown, keys };
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error), { cause: error });
   }

@@ -66,11 +66,17 @@ export class HandMadeRestore {
 
   /** One becomes an EtcdCluster, one fails, and another one is left that goes on. */
   async live(look: () => Promise<unknown>): Promise<void> {
-    const untilSays = (type: string, form: RegExp, name = 'back'): Promise<void> =>
-      until(`${name} to say ${form.source}`, async () => {
+    const untilSays = async (type: string, form: RegExp, name = 'back'): Promise<void> => {
+      let said = '';
+      const isSaid = async (): Promise<boolean> => {
         await look();
-        return form.test(await this.condition(type, name));
+        said = await this.condition(type, name);
+        return form.test(said);
+      };
+      await until(`${name} to say ${form.source}`, isSaid).catch((cause: unknown) => {
+        throw new Error(`${name} says ${said}`, { cause });
       });
+    };
     await untilSays('Complete', /^False Running/);
     await this.#startPod('back');
     await look();

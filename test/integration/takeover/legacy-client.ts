@@ -40,12 +40,15 @@ export class LegacyClient {
   }
 
   /** Old members have the gateway elsewhere. */
-  async put(url: string, key: string, value: string): Promise<void> {
-    const body = { key: base64(key), value: base64(value) };
-    await this.post(url, '/v3beta/kv/put', body).catch((error: unknown) => {
+  ask(url: string, path: string, body: object): Promise<unknown> {
+    return this.post(url, `/v3beta/${path}`, body).catch((error: unknown) => {
       if (!String(error).startsWith('Error: 404')) throw error;
-      return this.post(url, '/v3/kv/put', body);
+      return this.post(url, `/v3/${path}`, body);
     });
+  }
+
+  async put(url: string, key: string, value: string): Promise<void> {
+    await this.ask(url, 'kv/put', { key: base64(key), value: base64(value) });
   }
 
   close(): void {
