@@ -9,7 +9,7 @@ import { CLAIMS, PODS, SERVICES } from '../../../shared/stateful/parts.ts';
 import { NONE } from '../manifests/misfits.ts';
 import { DEPLOYMENTS, namespace, TakeoverPlace } from './takeover-place.ts';
 import { base64, type LegacyClient } from './legacy-client.ts';
-import { Writer } from './writer.ts';
+import { podOfService, Writer } from './writer.ts';
 
 const LONG_MS = 600_000;
 const KEYS = 2_400;
@@ -27,8 +27,9 @@ function around(isSecret: boolean): void {
     place = await TakeoverPlace.start({ isSecret });
     client = place.client();
     await fill(oldUrl());
-    const to = { namespace, name: 'old-client' };
-    writer = new Writer(place.etcd.kube, to, place.client());
+    const own = place.client();
+    const resolve = podOfService(place.etcd.kube, { namespace, name: 'old-client' });
+    writer = new Writer(own, async () => own.urlAt(await resolve()));
     writer.start();
   }, LONG_MS);
 

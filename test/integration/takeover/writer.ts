@@ -15,20 +15,21 @@ export interface Written {
 
 export class Writer {
   readonly written: Written[] = [];
-  readonly #kube: KubeClient;
-  readonly #at: { readonly namespace: string; readonly name: string };
   readonly #client: LegacyClient;
+  readonly #resolve: () => Promise<string>;
   readonly #stopped = new AbortController();
   #loop: Promise<void> = Promise.resolve();
 
-  constructor(
-    kube: KubeClient,
-    at: { readonly namespace: string; readonly name: string },
-    client: LegacyClient,
-  ) {
-    this.#kube = kube;
-    this.#at = at;
+  /** It asks `resolve` for a URL before each new connection. */
+  constructor(client: LegacyClient, resolve: () => Promise<string>) {
     this.#client = client;
+    this.#resolve = resolve;
+  }
+
+  /** The longest time without an acknowledgement. */
+  get longestPauseMs(): number {
+    const times = this.written.map(({ atMs }) => atMs);
+    return Math.max(...times.slice(1).map((at, index) => at - (times[index] ?? at)));
   }
 
   start(): void {
@@ -55,19 +56,21 @@ export class Writer {
       await systemClock.sleep(PAUSE_MS);
     }
   }
+}
 
-  /** As kube-proxy leads a new connection. */
-  async #resolve(): Promise<string> {
-    const service = await this.#kube.get(SERVICES, this.#at);
+/** Any pod of a Service, as kube-proxy would lead there where there is none. */
+export const podOfService =
+  (kube: KubeClient, at: { readonly namespace: string; readonly name: string }) =>
+  async (): Promise<string> => {
+    const service = await kube.get(SERVICES, at);
     const selector = Object(Object(service?.['spec']).selector) as Record<string, string>;
     const labelSelector = Object.entries(selector)
       .map((pair) => pair.join('='))
       .join(',');
-    const { namespace } = this.#at;
-    const { items } = await this.#kube.list(PODS, { namespace, labelSelector });
+    const { namespace } = at;
+    const { items } = await kube.list(PODS, { namespace, labelSelector });
     const ips = items.map(({ status }) => String(Object(status).podIP));
     const [ip] = ips.filter((one) => one !== 'undefined').toSorted(() => Math.random() - 0.5);
     if (ip === undefined) throw new Error('it leads to nobody');
-    return this.#client.urlAt(ip);
-  }
-}
+    return ip;
+  };

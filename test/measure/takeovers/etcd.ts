@@ -1,10 +1,9 @@
 // `npm run measure -- takeover-etcd`: three members of 3.3.27 in pods, two of them on claims, with
-// many keys, leases, and clients at work all the time, are led over to an EtcdCluster.
-import { openEtcdAdmin } from '../../../shared/etcd/admin.ts';
+// many keys, leases, and a client that writes all the time, are led over to an EtcdCluster.
 import { CLAIMS } from '../../../shared/stateful/parts.ts';
-import { EtcdTraffic } from '../../builders/etcd-traffic.ts';
 import { defineLegacyEtcd, LegacyEtcd } from '../../builders/legacy-etcd.ts';
-import { LegacyClient } from '../../integration/takeover/legacy-client.ts';
+import { base64, LegacyClient } from '../../integration/takeover/legacy-client.ts';
+import { Writer } from '../../integration/takeover/writer.ts';
 import { OldKeys } from './old-keys.ts';
 import { onCluster, type Print, Scene } from './scene.ts';
 
@@ -27,16 +26,27 @@ export const takeoverEtcd = (keys: number, print: Print): Promise<void> =>
     await scene.podsRun(OLD);
     const url = `http://${await scene.clusterIp('old-client')}:${CLIENT_PORT}`;
     const client = new LegacyClient(undefined, 'old-client');
-    const stored = new OldKeys(client, url);
+    const stored = new OldKeys(client, url, 'stored/');
     await stored.fill(keys);
     const before = await stored.read();
-    await EtcdTraffic.during(
-      'Restore',
-      () => openEtcdAdmin({ endpoints: [{ url }] }),
-      async () => {
-        await old.takeOver('over');
-        await scene.carryOut('over');
-      },
+    const own = new LegacyClient(undefined, 'old-client');
+    const writer = new Writer(own, () => {
+      // Its next request has a connection of its own, to whom the Service leads by then.
+      own.close();
+      return Promise.resolve(url);
+    });
+    writer.start();
+    try {
+      await old.takeOver('over');
+      await scene.carryOut('over');
+    } finally {
+      await writer.stop();
+    }
+    const { written, longestPauseMs } = writer;
+    const found = await new OldKeys(client, url, 'written/').read();
+    const lost = written.filter(({ key }) => !found.has(base64(key)));
+    print(
+      `${written.length} writes acknowledged, ${lost.length} lost, none for ${longestPauseMs} ms`,
     );
     print(`${await stored.differing(before)} of ${before.size} keys differ`);
     const { items } = await kube.list(CLAIMS, { namespace: NAMESPACE });

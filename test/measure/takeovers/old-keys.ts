@@ -3,14 +3,11 @@
 import { base64, type LegacyClient } from '../../integration/takeover/legacy-client.ts';
 
 const IN_ONE_CHANGE = 100;
-const IN_ONE_ANSWER = 10_000;
+const IN_ONE_ANSWER = 2_000;
 /** One in so many has a lease. */
 const LEASED = 10;
 const LEASE_SECONDS = 86_400;
 const VALUE_BYTES = 100;
-const PREFIX = 'stored/';
-/** The first key behind all of them. */
-const BEHIND = 'stored0';
 
 interface Stored {
   readonly key: string;
@@ -24,10 +21,13 @@ interface Stored {
 export class OldKeys {
   readonly #client: LegacyClient;
   readonly #url: string;
+  readonly #prefix: string;
 
-  constructor(client: LegacyClient, url: string) {
+  /** Those that begin with `prefix`, which ends with a slash. */
+  constructor(client: LegacyClient, url: string, prefix: string) {
     this.#client = client;
     this.#url = url;
+    this.#prefix = prefix;
   }
 
   async fill(count: number): Promise<void> {
@@ -38,7 +38,7 @@ export class OldKeys {
         const number = from + at;
         const held = number % LEASED === 0 ? { lease: Object(lease).ID } : {};
         const value = base64(String(number).padEnd(VALUE_BYTES, '.'));
-        const key = base64(`${PREFIX}${String(number).padStart(9, '0')}`);
+        const key = base64(`${this.#prefix}${String(number).padStart(9, '0')}`);
         return { request_put: { key, value, ...held } };
       });
       await this.#ask('kv/txn', { success });
@@ -48,9 +48,9 @@ export class OldKeys {
   /** By key: all that is known of it. */
   async read(): Promise<ReadonlyMap<string, string>> {
     const found = new Map<string, string>();
-    let from = base64(PREFIX);
+    let from = base64(this.#prefix);
     for (let isMore = true; isMore;) {
-      const body = { key: from, range_end: base64(BEHIND), limit: IN_ONE_ANSWER };
+      const body = { key: from, range_end: base64(behind(this.#prefix)), limit: IN_ONE_ANSWER };
       const page = Object(await this.#ask('kv/range', body)) as {
         readonly kvs?: readonly Stored[];
         readonly more?: boolean;
@@ -73,6 +73,9 @@ export class OldKeys {
     return this.#client.ask(this.#url, path, body);
   }
 }
+
+/** The first key behind all of them. */
+const behind = (prefix: string): string => prefix.replace(/\/$/, '0');
 
 const told = ({ create_revision, mod_revision, version, lease, value }: Omit<Stored, 'key'>) =>
   [create_revision, mod_revision, version, lease, value].join(' ');
