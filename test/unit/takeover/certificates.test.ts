@@ -55,13 +55,24 @@ test('all fit, and members are asked as the operator asked them', async () => {
   ]);
 });
 
+const noted = async (): Promise<readonly string[]> =>
+  (await plan()).notes.filter(({ reason }) => reason === 'NamesDiffer').map((one) => one.message);
+
 test('a name that clients may dial is noted where the new members have none for it', async () => {
   const long = 'old-client.shop.svc.cluster.local';
-  const noted = async () =>
-    (await plan()).notes.filter(({ reason }) => reason === 'NamesDiffer').map((one) => one.message);
   putServer(issue(servers, { hosts: [...OF_SERVER.hosts, long] }, validity));
   expect(await noted()).toEqual([expect.stringContaining(`a certificate for ${long} as well`)]);
   putGiven([...HOSTS, long]);
+  expect(await noted()).toEqual([]);
+});
+
+test.each([
+  ['*.shop.svc.cluster.local', 'old-client.shop.svc.cluster.local'],
+  ['10.96.0.77', '10.96.0.77'],
+])('%s in the old certificate, which clients may use, is noted too', async (host, told) => {
+  putServer(issue(servers, { hosts: [...OF_SERVER.hosts, host, '127.0.0.1'] }, validity));
+  expect(await noted()).toEqual([expect.stringContaining(`a certificate for ${told} as well`)]);
+  putGiven([...HOSTS, host]);
   expect(await noted()).toEqual([]);
 });
 
