@@ -10,7 +10,7 @@ import { type Decision, waitFor } from './decision.ts';
 import type { Keeping, Kept, KeptMemory } from './keeping.ts';
 import { isPolicy, type LookedAfter, policyRefusalOf, rightsMissing } from './missing-rights.ts';
 import type { OwnerVersions } from './owner-versions.ts';
-import { type Look, Reconciler, type ReconcilerDeps } from './reconciler.ts';
+import { type Look, type Next, Reconciler, type ReconcilerDeps } from './reconciler.ts';
 import type { StepResult } from './steps.ts';
 import {
   recordEventOn,
@@ -61,7 +61,6 @@ export function reconcilerOf<
 /** No event tells that a server is current again, so servers are polled while a step waits. */
 const POLL_MS = 1_000;
 
-/** How long to wait before the next reconcile; undefined when that is left to the next event. */
 async function reconcileOnce<
   Object extends Kept,
   State extends AnyState,
@@ -73,7 +72,7 @@ async function reconcileOnce<
   object: Object,
   context: Context<Deps>,
   { isTimeOver, isListed }: Look,
-): Promise<number | undefined> {
+): Promise<Next> {
   const { deps, signal, log } = context;
   const memory = deps.memoryOf(object.uid);
   const { state, isRemembered } = await how.observe(deps, object, signal);
@@ -82,7 +81,7 @@ async function reconcileOnce<
   const about = { [how.logField]: `${object.namespace}/${object.name}`, next };
   if (step !== undefined && (isRemembered || isListed)) {
     delete memory.parts;
-    return 0;
+    return 'ReadAnew';
   }
   if (step !== undefined && !isTimeOver) {
     const attempt = afterEdit(object, how.attemptOf(step, next, state));

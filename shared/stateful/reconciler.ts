@@ -23,14 +23,9 @@ export interface Reconciled<Deps> {
   /** The field of log lines that names the object. */
   readonly logField: string;
   /**
-   * Observes, decides, and applies at most one step. Returns how long to wait before the next
-   * time; undefined when that is left to the next event.
+   * Observes, decides, and applies at most one step.
    */
-  readonly reconcileOnce: (
-    object: KubeObject,
-    context: Context<Deps>,
-    look: Look,
-  ) => Promise<number | undefined>;
+  readonly reconcileOnce: (object: KubeObject, context: Context<Deps>, look: Look) => Promise<Next>;
   /** Names the rights that lack; undefined for any other failure. */
   readonly rightsMissing: (object: KubeObject, error: unknown) => Reason | undefined;
   /** Writes into the status that nothing could be observed. */
@@ -42,6 +37,12 @@ export interface Reconciled<Deps> {
   /** A part changed, perhaps by somebody else: some of the memory may no longer be true. */
   readonly partChanged: (partKind: string, object: KubeObject, deps: Deps) => void;
 }
+
+/**
+ * How long to wait before the next time; undefined when that is left to the next event. `ReadAnew`
+ * is at once: there is a step, and it waits for a look in which nothing comes from memory.
+ */
+export type Next = number | 'ReadAnew' | undefined;
 
 export interface Look {
   /** Then no step is applied any more. */
@@ -138,29 +139,29 @@ export class Reconciler<Deps extends ReconcilerDeps> {
     const { clock, kube, workMs } = deps;
     const endsAtMs = clock.nowMs() + workMs;
     let unused = first;
-    const reconcileNow = async (): Promise<number | undefined> => {
+    // Where the API server is slow the reads before the first step may take longer than all that is
+    // allowed: each request takes one step, or nothing would ever move.
+    let hasDecided = false;
+    const reconcileNow = async (): Promise<Next> => {
       const { object, isListed } = unused ?? {
         object: await kube.get(this.#of.ref, { namespace, name }, { signal }),
         isListed: false,
       };
       unused = undefined;
       if (object === null) return undefined;
-      const isTimeOver = clock.nowMs() > endsAtMs;
+      const isTimeOver = hasDecided && clock.nowMs() > endsAtMs;
       return this.#reconcileOnce(object, context, { isTimeOver, isListed });
     };
     for (;;) {
-      const pauseMs = await deps.inTurn(reconcileNow);
-      if (pauseMs === undefined) return;
-      if (pauseMs > 0) await clock.sleep(pauseMs, signal);
+      const next = await deps.inTurn(reconcileNow);
+      if (next === undefined) return;
+      hasDecided ||= next !== 'ReadAnew';
+      if (next !== 'ReadAnew' && next > 0) await clock.sleep(next, signal);
     }
   }
 
   /** Missing rights in one namespace are written to its status, and hold up no other namespace. */
-  async #reconcileOnce(
-    object: KubeObject,
-    context: Context<Deps>,
-    look: Look,
-  ): Promise<number | undefined> {
+  async #reconcileOnce(object: KubeObject, context: Context<Deps>, look: Look): Promise<Next> {
     const { reconcileOnce, rightsMissing, reportUnobserved, logField } = this.#of;
     try {
       return await reconcileOnce(object, context, look);

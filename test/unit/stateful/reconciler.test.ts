@@ -6,7 +6,12 @@ import type { Context, IncomingEvent } from '../../../shared/function/define.ts'
 import { isKubeError, KubeError } from '../../../shared/kube/errors.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
 import { StatefulDeps } from '../../../shared/stateful/deps.ts';
-import { type Look, type Reconciled, Reconciler } from '../../../shared/stateful/reconciler.ts';
+import {
+  type Look,
+  type Next,
+  type Reconciled,
+  Reconciler,
+} from '../../../shared/stateful/reconciler.ts';
 import { KubeModel } from './kube-model.ts';
 
 const DATABASES = { group: 'example.org', version: 'v1', resource: 'databases' };
@@ -25,7 +30,7 @@ class Scene {
   readonly #reconciler: Reconciler<Deps>;
   readonly #context: Context<Deps>;
 
-  constructor(reconcileOnce: (name: string, look: Look) => Promise<number | undefined>) {
+  constructor(reconcileOnce: (name: string, look: Look) => Promise<Next>) {
     const sleep = async (ms: number) => {
       this.said.push(`sleep ${ms}`);
       this.nowMs += ms;
@@ -244,6 +249,19 @@ test.each<[string, object, number]>([
   scene.put('one', more);
   await scene.sweep();
   expect([scene.kube.reads, looks]).toEqual([reads, [reads === 1]]);
+});
+
+test('where reads alone take longer than that, a request takes one step all the same', async () => {
+  const told: boolean[] = [];
+  const scene = new Scene(async (_, { isTimeOver, isListed }) => {
+    told.push(isTimeOver);
+    scene.nowMs += WORK_MS * 2;
+    if (isListed) return 'ReadAnew';
+    return isTimeOver ? undefined : 0;
+  });
+  scene.put('one', { status: ready() });
+  await scene.sweep();
+  expect(told).toEqual([false, false, true]);
 });
 
 test('only the first look is at an object as it was listed', async () => {
