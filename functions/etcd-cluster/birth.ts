@@ -10,6 +10,8 @@ import { isYoung } from '../../shared/stateful/conditions.ts';
 import { listed, waitFor } from '../../shared/stateful/decision.ts';
 import { peerName } from './cluster.ts';
 import type { Decision } from './decision.ts';
+import { joinFirst } from './join-first.ts';
+import { joinsOf } from './joins.ts';
 import { existingBootstrap, makePeer, newBootstrap, specOf } from './peer-spec.ts';
 import { remember } from './records.ts';
 import { correct } from './roll.ts';
@@ -45,6 +47,11 @@ export function beBorn(state: State): Decision | undefined {
   const [known] = ids;
   if (ids.size > 1) return refuseDiffering(state);
   const restored = restoredId(state);
+  const joins = joinsOf(state.cluster);
+  if (joins !== undefined) {
+    if ('reason' in joins) return waitFor('Start the first member', [joins], joins);
+    if (known === undefined) return joinFirst(state, joins, restored);
+  }
   if (restored !== undefined && restored !== known) return awaitRestored(state, restored);
   if (known !== undefined) return rememberId(state, known);
   if (spec.replicas === 0 && state.peers.length === 0) return { next: 'Nothing' };
@@ -128,8 +135,12 @@ function refuseClaims({ claims }: State): Decision {
   return waitFor('Start the first member', [trouble], trouble);
 }
 
-const rememberId = (state: State, clusterId: string): Decision =>
-  remember(state, { clusterId }, `Go on with the data of cluster ${clusterId}`);
+/** Made again while members of before may be left: the list will tell. */
+function rememberId(state: State, clusterId: string): Decision {
+  const joins = joinsOf(state.cluster);
+  const joining = joins === undefined || 'reason' in joins ? {} : { joining: joins };
+  return remember(state, { clusterId, ...joining }, `Go on with the data of cluster ${clusterId}`);
+}
 
 function startSeed(state: State, seed: string): Decision {
   const next = `Start ${seed}, the first member`;
@@ -172,8 +183,12 @@ function startAnew(state: State, peer: Peer, next: string): Decision {
   return waitFor(next, [awayReason(state, peer.name)]);
 }
 
-/** Claims with data whose peers are missing: the EtcdCluster was made again, or somebody erred. */
-export function bringBack(state: State): Decision | undefined {
+/** Claims with data whose peers are missing, and the refusal to go on where none is left. */
+export const bringBack = (state: State): Decision | undefined =>
+  bringBackMissing(state) ?? refuseGone(state);
+
+/** The EtcdCluster was made again, or somebody erred. */
+export function bringBackMissing(state: State): Decision | undefined {
   const { clusterId, leaving } = state.cluster.status;
   if (clusterId === undefined) return undefined;
   const former = awaitFormer(state);
@@ -181,18 +196,17 @@ export function bringBack(state: State): Decision | undefined {
   const own = withData(state).filter((one) => one.clusterId === clusterId);
   const names = own.map(({ name }) => name.slice(claimName('').length)).toSorted(byOrdinal);
   const missing = names.find((name) => peerOf(state, name) === undefined && leaving?.peer !== name);
-  if (missing !== undefined) {
-    // With itself alone in the list an empty volume finds no cluster, and cannot join under the id
-    // that its member had.
-    const next = `Bring back ${missing}`;
-    return makePeer(state, missing, existingBootstrap(state, [missing]), next);
-  }
-  return refuseGone(state);
+  if (missing === undefined) return undefined;
+  // With itself alone in the list an empty volume finds no cluster, and cannot join under the id
+  // that its member had.
+  const next = `Bring back ${missing}`;
+  return makePeer(state, missing, existingBootstrap(state, [missing]), next);
 }
 
 /** No claim is left of a cluster that had data: starting anew would hide that it is gone. */
 function refuseGone(state: State): Decision | undefined {
-  const { clusterId = '', members = [] } = state.cluster.status;
+  const { clusterId, members = [] } = state.cluster.status;
+  if (clusterId === undefined) return undefined;
   if (isInMemory(state)) return refuseForgotten(state);
   const isLeft = state.claims.some(({ isEnding, isKeptAside }) => !isEnding && !isKeptAside);
   if (isLeft || state.etcd.list !== undefined) return undefined;

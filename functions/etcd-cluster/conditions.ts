@@ -14,6 +14,7 @@ import { joined } from '../../shared/stateful/decision.ts';
 import { backupsOf } from './backups/ready.ts';
 import { isConverged } from './decide.ts';
 import type { Decision } from './decision.ts';
+import { isJoining, isLeftAlone } from './joining.ts';
 import {
   awayReason,
   lackingReason,
@@ -69,10 +70,19 @@ function quorate(state: State, members: readonly MemberStatus[]): ConditionInput
   const voters = votersOf(state);
   const healthy = voters.filter((one) => unhealthyReason(state, one) === undefined);
   const message = `${healthy.length} of ${voters.length} voters are healthy.`;
+  if (isJoining(state)) return joiningQuorum(healthy.length, voters.length);
   const isQuorate = healthy.length > voters.length / 2;
   return isQuorate
     ? condition('Quorate', 'True', { reason: 'Quorum', message })
     : condition('Quorate', 'False', { reason: 'NoQuorum', message });
+}
+
+/** Those of before are not asked, and a quorum of all has just told who the members are. */
+function joiningQuorum(healthy: number, voters: number): ConditionInput {
+  const message =
+    `A quorum confirms who the members are: ${healthy} of ${voters} voters are of this ` +
+    'EtcdCluster and healthy, and those of before are not asked.';
+  return condition('Quorate', 'True', { reason: 'Quorum', message });
 }
 
 function degraded(
@@ -85,7 +95,8 @@ function degraded(
   const stuck = state.peers.flatMap(({ name }) => {
     const found = podOf(state, name)?.trouble;
     // The others have told it to end for good, and its pod starts it again until that is deleted.
-    return found === undefined || leaving?.peer === name ? [] : [awayReason(state, name)];
+    const isOver = leaving?.peer === name || isLeftAlone(state, name);
+    return found === undefined || isOver ? [] : [awayReason(state, name)];
   });
   const silent = silence(state, members);
   const late = members.flatMap((one) => lateReason(state, one) ?? []);
@@ -113,6 +124,7 @@ const ofPeers = ({ peers }: State): readonly Reason[] =>
 function lateReason(state: State, { name, startingSince }: MemberStatus): Reason | undefined {
   const { restarting, leaving } = state.cluster.status;
   if (restarting?.peer === name || leaving?.peer === name) return undefined;
+  if (isLeftAlone(state, name)) return undefined;
   const member = memberOf(state, name);
   const isHealthy = member !== undefined && unhealthyReason(state, member) === undefined;
   const sinceMs = Date.parse(startingSince ?? '');

@@ -15,6 +15,7 @@ import { markClaims } from './claim-marks.ts';
 import type { Decision, Step } from './decision.ts';
 import { defragment, goOnDefragmenting } from './defragment.ts';
 import { hibernate } from './hibernate.ts';
+import { joinOld } from './join-old.ts';
 import { finishLearner, scaleUp } from './join.ts';
 import { leave, scaleDown } from './leave.ts';
 import { replaceCorrupt } from './replace-corrupt.ts';
@@ -33,6 +34,7 @@ const PLANNERS: readonly Planner<State, Step>[] = [
   recover,
   beBorn,
   closeStarts,
+  joinOld,
   bringBack,
   hibernate,
   markClaims,

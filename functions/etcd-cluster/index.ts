@@ -25,6 +25,7 @@
 //   apply-parts        Secrets, Services, the budget and the policy of the network
 //   birth              the first member, once; peers for claims that have data already
 //   starts             how members in memory start without data, and that they do so once
+//   join-first, join-old  members that join those of a legacy cluster; joining, by joins: which
 //   hibernate          all members away and back
 //   join, leave        more members, and fewer; move-leader: the leader hands over
 //   replace-lost       a member whose volume cannot come back, or that the others have forgotten

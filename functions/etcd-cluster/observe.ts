@@ -28,6 +28,7 @@ import { backupsOf } from './backups/ready.ts';
 import { type Cluster, peerNames, selectorOf } from './cluster.ts';
 import type { Deps } from './deps.ts';
 import { type Found, forgotten, isOtherPod, isThere } from './forgotten.ts';
+import { legacyOf } from './joins.ts';
 import { KEPT } from './leave.ts';
 import { isPodCurrent, isRendered } from './outdated.ts';
 import { areAsRead, type PartsDeps, readParts } from './parts.ts';
@@ -113,7 +114,8 @@ async function partsOf(
   const { kube, clock } = deps;
   const partsDeps = { kube, nowMs: clock.nowMs(), signal, memory, trusts };
   const remembered = rememberedParts(memory, cluster, clock.nowMs());
-  const isCurrent = remembered?.mayGo === mayGoOf(cluster);
+  const isCurrent =
+    remembered?.mayGo === mayGoOf(cluster) && remembered.legacy === legacyOf(cluster);
   if (remembered !== undefined && isCurrent && (await areAsRead(partsDeps, cluster, remembered))) {
     return { parts: remembered, isRemembered: true };
   }

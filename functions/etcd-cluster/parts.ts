@@ -14,6 +14,7 @@ import { readAuth, refusedCertificate } from './auth/secrets.ts';
 import { type CertificateSets, readCertificates } from './certificates.ts';
 import type { Cluster } from './cluster.ts';
 import type { Memory } from './deps.ts';
+import { legacyOf } from './joins.ts';
 import { ownerOf } from './owner.ts';
 import { mayGoOf, render } from './render.ts';
 import { isBirthOver } from './starts.ts';
@@ -73,6 +74,7 @@ export async function readParts(deps: PartsDeps, cluster: Cluster): Promise<Part
     secrets: versions,
     notice,
     starts: starts.own,
+    legacy: legacyOf(cluster),
     mayGo,
   };
 }

@@ -23,6 +23,7 @@ import {
 } from '../../shared/stateful/parts.ts';
 import { type Cluster, selectorOf, serviceHost } from './cluster.ts';
 import type { CertificateSets } from './certificates.ts';
+import { legacyOf } from './joins.ts';
 import { ownerOf } from './owner.ts';
 
 /** The parts that are applied and kept as rendered, in the order in which they are made. */
@@ -131,6 +132,17 @@ const BACKUPS = {
   podSelector: { matchExpressions: [{ key: ETCD_BACKUP_LABEL, operator: 'Exists' }] },
 };
 
+/**
+ * The operator gave this label to the pods of its clusters. Anybody who may make pods here may give
+ * it, too, as he may that of a member; among those of before there are no certificates.
+ */
+function membersOfBefore(cluster: Cluster): readonly object[] {
+  const legacy = legacyOf(cluster);
+  if (legacy === undefined) return [];
+  const from = [{ podSelector: { matchLabels: { etcd_cluster: legacy } } }];
+  return [{ from, ports: [{ protocol: 'TCP', port: PEER_PORT }] }];
+}
+
 function networkPolicy(cluster: Cluster): Manifest {
   const own = { podSelector: { matchLabels: selectorOf(cluster) } };
   const keepers = {
@@ -143,6 +155,7 @@ function networkPolicy(cluster: Cluster): Manifest {
     policyTypes: ['Ingress'],
     ingress: [
       { from: [own], ports: [{ protocol: 'TCP', port: PEER_PORT }, ...clients] },
+      ...membersOfBefore(cluster),
       cluster.spec.networkPolicy === 'Open'
         ? { ports: clients }
         : { from: [keepers, BACKUPS], ports: clients },

@@ -16,8 +16,17 @@ import type { PeerBootstrap } from '../../shared/api/etcd-peer.ts';
 import type { Cluster } from './cluster.ts';
 import type { Decision } from './decision.ts';
 import type { Member } from './etcd-state.ts';
+import { isJoining } from './joining.ts';
 import { ownerOf } from './owner.ts';
-import { answerOf, learnersOf, memberOf, type Peer, peerNameOf, type State } from './state.ts';
+import {
+  answerOf,
+  learnersOf,
+  memberOf,
+  membersOf,
+  type Peer,
+  peerNameOf,
+  type State,
+} from './state.ts';
 
 export const isInMemory = ({ cluster }: Pick<State, 'cluster'>): boolean =>
   cluster.spec.storage.medium === 'Memory';
@@ -65,7 +74,9 @@ function inUse(state: State, starts: OwnSecret | undefined): SecretData {
   const keys = [
     state.cluster.status.bootstrap?.seed,
     ...state.peers.map(({ spec }) => spec.bootstrap.start),
-    ...learnersOf(state).map((one) => startOfMember(peerNameOf(state, one) ?? '', one)),
+    ...(isJoining(state) ? membersOf : learnersOf)(state).map((one) =>
+      startOfMember(peerNameOf(state, one) ?? '', one),
+    ),
   ];
   return Object.fromEntries(
     Object.entries(starts?.data ?? {}).filter(([key]) => keys.includes(key)),
@@ -124,7 +135,9 @@ function mustClose(state: State, peer: Peer): boolean {
 function hasJoined(state: State, { name }: Peer): boolean {
   const member = memberOf(state, name);
   if (member === undefined) return false;
-  return !member.isLearner || member.name !== '' || answerOf(state, member) !== undefined;
+  // A legacy cluster knows no learners: who joins it votes before it has started.
+  const isVoter = !member.isLearner && !isJoining(state);
+  return isVoter || member.name !== '' || answerOf(state, member) !== undefined;
 }
 
 /**

@@ -14,6 +14,7 @@ import type {
 } from '../../shared/api/etcd-cluster.ts';
 import { claimName, podName } from '../../shared/api/etcd-names.ts';
 import type { EtcdPeerSpec, EtcdPeerStatus } from '../../shared/api/etcd-peer.ts';
+import type { OldMember } from '../../shared/api/etcd-joins.ts';
 import type { EtcdAuthStatus } from '../../shared/api/etcd-auth.ts';
 import type { Session } from '../../shared/etcd/admin/caller.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
@@ -31,6 +32,7 @@ import type { PartKey } from './render.ts';
 export interface Records {
   readonly clusterId?: string;
   readonly bootstrap?: Bootstrap;
+  readonly joining?: readonly OldMember[];
   readonly leaving?: LeavingMember;
   readonly restarting?: RestartingMember;
   readonly refusing?: RefusingMember;
@@ -89,6 +91,8 @@ export interface Parts {
   readonly notice: string | undefined;
   /** The Secret by which members start without data; undefined while there is none. */
   readonly starts?: OwnSecret | undefined;
+  /** The legacy cluster whose pods the policy of the network lets in. */
+  readonly legacy?: string | undefined;
   /** How many pods the budget lets go at a time. */
   readonly mayGo?: number;
 }
@@ -227,11 +231,12 @@ export const byOrdinal = (a: string, b: string): number => ordinalOf(a) - ordina
 
 /** The records in the status now. */
 export function recordsOf({ cluster: { status } }: Pick<State, 'cluster'>): Records {
-  const { clusterId, bootstrap, leaving, restarting, refusing, refused } = status;
+  const { clusterId, bootstrap, joining, leaving, restarting, refusing, refused } = status;
   const { recovering, recovered, defragmenting, compacting, auth } = status;
   return {
     ...(clusterId === undefined ? {} : { clusterId }),
     ...(bootstrap === undefined ? {} : { bootstrap }),
+    ...(joining === undefined ? {} : { joining }),
     ...(leaving === undefined ? {} : { leaving }),
     ...(restarting === undefined ? {} : { restarting }),
     ...(refusing === undefined ? {} : { refusing }),

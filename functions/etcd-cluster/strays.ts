@@ -54,12 +54,14 @@ const isLabelled = ({ name }: Cluster, { metadata }: KubeObject): boolean =>
 function namesIn({ cluster, parts, peers, etcd }: Seen): readonly string[] {
   const { status } = cluster;
   const isUnborn = status.clusterId === undefined && status.bootstrap === undefined;
+  const ours = peers.filter(({ isOurs }) => isOurs).map(({ name }) => name);
   // Nobody is born in this look, and 32 requests in each were a quarter of those of a birth.
   if (isUnborn && applyParts({ parts }) !== undefined) return [];
-  if (isUnborn || status.recovering !== undefined) return peerNames(cluster);
+  // The first of those that join a legacy cluster was made when nothing was in its way.
+  const isFirst = isUnborn && ours.length === 0;
+  if (isFirst || status.recovering !== undefined) return peerNames(cluster);
   const views = [...etcd.views.values()].map(({ members }) => members);
   const members = [etcd.list?.members ?? [], ...views].flatMap((of) => namesOf({ cluster }, of));
-  const ours = peers.filter(({ isOurs }) => isOurs).map(({ name }) => name);
   const before = (status.members ?? []).map(({ name }) => name);
   const leaving = status.leaving === undefined ? [] : [status.leaving.peer];
   return [...new Set([...ours, ...members, ...before, ...leaving])].toSorted(byOrdinal);

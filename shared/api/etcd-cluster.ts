@@ -1,6 +1,7 @@
 // EtcdCluster as the API server stores it: what an etcd is to be, and how it is.
 // knative/crds/etcd-cluster.yaml is the source of truth; defaults are filled in by the API server.
 import type { EtcdAuth, EtcdAuthStatus } from './etcd-auth.ts';
+import type { OldMember } from './etcd-joins.ts';
 import type { AccessMode, Amounts } from './servers.ts';
 
 export const ETCD_CLUSTERS = {
@@ -90,6 +91,8 @@ export interface EtcdClusterStatus {
   readonly clusterId?: string;
   readonly backup?: LastBackup;
   readonly bootstrap?: Bootstrap;
+  /** Members of a legacy cluster that are still in the list; nothing else is done meanwhile. */
+  readonly joining?: readonly OldMember[];
   readonly leaving?: LeavingMember;
   readonly restarting?: RestartingMember;
   readonly refusing?: RefusingMember;

@@ -1,7 +1,9 @@
 // The annotation by which members of an EtcdCluster join those of a legacy cluster: the takeover
 // writes it with the EtcdCluster, and whoever may write EtcdClusters may write it, too. So it leads
 // to pods of the same namespace and of one legacy cluster alone, and to their port for peers. Pure.
-import { PEER_PORT } from './etcd-names.ts';
+
+/** They are dialled there alone. */
+const PEER_PORT = 2380;
 
 /** On an EtcdCluster, beside the id of their cluster: the members that its first one joins. */
 export const JOINS_ANNOTATION = 'ballast.dev/etcd-joins';

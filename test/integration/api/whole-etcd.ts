@@ -69,6 +69,7 @@ const etcdStatus: Whole<Omit<EtcdClusterStatus, 'conditions'>> & {
     takenAt: at,
     isHashConfirmed: true,
   },
+  joining: [{ name: 'old-0000', url: 'http://old-0000.old.shop.svc:2380' }],
   bootstrap: { seed: 'main-0', since: at, version: '3.6.16' },
   leaving: {
     peer: 'main-4',

@@ -1,6 +1,8 @@
 // Access to the members under the policy that is made for them, read as Kubernetes reads it.
 import { expect, test } from 'vitest';
+import type { Cluster } from '../../../functions/etcd-cluster/cluster.ts';
 import { render } from '../../../functions/etcd-cluster/render.ts';
+import { fresh, made, OLD } from './joining-samples.ts';
 import { state } from './samples.ts';
 
 type Labels = Readonly<Record<string, string>>;
@@ -30,6 +32,9 @@ const keeper = { 'serving.knative.dev/service': 'etcd-cluster' };
 const CALLERS: Readonly<Record<string, { namespace: string; pod: Labels; marked?: Labels }>> = {
   member: { namespace, pod: member },
   'pod of a backup': { namespace, pod: backup },
+  'pod of before': { namespace, pod: { app: 'etcd', etcd_cluster: 'old' } },
+  'pod of before elsewhere': { namespace: 'bank', pod: { etcd_cluster: 'old' } },
+  'pod of another one': { namespace, pod: { etcd_cluster: 'other' } },
   'pod beside them': { namespace, pod: { app: 'web' } },
   'pod of a backup elsewhere': { namespace: 'bank', pod: backup },
   'our function': { namespace: 'ballast-system', pod: keeper },
@@ -38,10 +43,14 @@ const CALLERS: Readonly<Record<string, { namespace: string; pod: Labels; marked?
 };
 
 /** The pods that reach the port. */
-function through(networkPolicy: 'Open' | 'Closed', port: number): readonly string[] {
-  const spec = { ...cluster.spec, networkPolicy };
+function through(
+  networkPolicy: 'Open' | 'Closed',
+  port: number,
+  of: Cluster = cluster,
+): readonly string[] {
+  const spec = { ...of.spec, networkPolicy };
   const none = { clients: undefined, peers: undefined };
-  const parts = render({ ...cluster, spec }, none);
+  const parts = render({ ...of, spec }, none);
   const manifest = parts.find(({ key }) => key === 'networkPolicy')?.manifest;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as the API server takes it
   const { ingress } = Object(manifest?.['spec']) as Spec;
@@ -72,4 +81,25 @@ test.each<['Open' | 'Closed', number, readonly string[]]>([
   ['Closed', 2381, ['scraper']],
 ])('%s: port %i is reached by these alone', (networkPolicy, port, callers) => {
   expect(through(networkPolicy, port)).toEqual(callers);
+});
+
+const tls = { clients: { mode: 'Mutual' }, peers: { mode: 'Mutual' } } as const;
+
+test.each<[what: string, of: Cluster, isIn: boolean]>([
+  ['before the first one is known', state(fresh()).cluster, true],
+  [
+    'while one of them is counted',
+    state(made({ status: { joining: OLD.slice(2) } })).cluster,
+    true,
+  ],
+  ['when all have left', state(made()).cluster, false],
+  ['where members have TLS', state(fresh({ spec: { tls } })).cluster, false],
+  [
+    'where nobody can read it',
+    state(fresh({ annotations: { 'ballast.dev/etcd-joins': '[]' } })).cluster,
+    false,
+  ],
+])('members of before reach port 2380: %s', (_, of, isIn) => {
+  expect(through('Closed', 2380, of)).toEqual(['member', ...(isIn ? ['pod of before'] : [])]);
+  expect(through('Closed', 2379, of)).not.toContain('pod of before');
 });
