@@ -14,7 +14,7 @@ import { joined } from '../../shared/stateful/decision.ts';
 import { backupsOf } from './backups/ready.ts';
 import { isConverged } from './decide.ts';
 import type { Decision } from './decision.ts';
-import { isJoining, isLeftAlone } from './joining.ts';
+import { isJoining, isLeftAlone, joiningReason } from './joining.ts';
 import {
   awayReason,
   lackingReason,
@@ -56,7 +56,11 @@ function ready(state: State, decision: Decision, members: readonly MemberStatus[
   const silent = silence(state, members);
   if (silent !== undefined) return condition('Ready', 'Unknown', silent);
   const { next, waitsFor, trouble } = decision;
-  const changing = { reason: 'Changing', message: `It is to be changed: ${next}.` };
+  const { joining } = state.cluster.status;
+  const changing =
+    joining === undefined
+      ? { reason: 'Changing', message: `It is to be changed: ${next}.` }
+      : joiningReason(joining);
   return condition('Ready', 'False', trouble ?? waitsFor ?? changing);
 }
 

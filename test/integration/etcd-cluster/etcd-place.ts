@@ -26,6 +26,7 @@ import {
 
 /** The part with the program of each image. */
 const IMAGES = {
+  'quay.io/coreos/etcd:v3.3.27': 'etcd-3-3',
   'quay.io/coreos/etcd:v3.5.35': 'etcd-previous',
   'quay.io/coreos/etcd:v3.6.16': 'etcd',
   'quay.io/coreos/etcd:v3.7.3': 'etcd-next',

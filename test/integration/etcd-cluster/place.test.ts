@@ -1,4 +1,4 @@
-// EtcdClusters with other versions and with logins, all in one place.
+// EtcdClusters with other versions, with logins, and among older members, all in one place.
 import { describe } from 'vitest';
 import { withPlace } from './shared-place.ts';
 
@@ -6,6 +6,10 @@ withPlace();
 
 describe('versions', async () => {
   await import('./upgrade.ts');
+});
+
+describe('members of before', async () => {
+  await import('./join-legacy.ts');
 });
 
 describe('logins', async () => {

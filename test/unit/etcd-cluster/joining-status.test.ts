@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { decide } from '../../../functions/etcd-cluster/decide.ts';
 import { recordsOf } from '../../../functions/etcd-cluster/state.ts';
 import { statusUpdateOf } from '../../../functions/etcd-cluster/status.ts';
-import { among, claims, made, OLD, of35 } from './joining-samples.ts';
+import { added, among, claims, made, OLD, of35 } from './joining-samples.ts';
 import { all, forgotten } from './rows.ts';
 import { type Differences, silent, state } from './samples.ts';
 
@@ -25,6 +25,11 @@ test('those of before are named, and that the takeover goes on', () => {
   expect(Ready).toMatch(/^False Joining .*old-0000, old-0001, old-0002.*The takeover goes on/);
   expect(Quorate).toMatch(/^True Quorum .*3 of 6 voters/);
   expect(Degraded).toMatch(/^False NotDegraded/);
+});
+
+test('amid a step it says the same', () => {
+  const { Ready } = told(joining({ etcd: all(of35, among(3), added(3)) }));
+  expect(Ready).toMatch(/^False Joining /);
 });
 
 test('a status keeps them', () => {
