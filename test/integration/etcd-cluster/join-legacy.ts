@@ -59,7 +59,9 @@ test(
         },
         spec,
       });
-      await place.wakeUntil(cluster, 'the first to join', (status) => isReady(status, 'etcd-0'));
+      await place.wakeUntil(cluster, 'the first to join', (status) => {
+        return status.clusterId !== undefined && isReady(status, 'etcd-0');
+      });
       expect((await place.status(cluster)).clusterId).toBe(id);
       for (const peer of PEERS.slice(1)) {
         await old.add(urlOf(peer));
