@@ -48,6 +48,15 @@ const alone = (more: Differences = {}): Differences =>
     etcd: all(of35, among(3), ...(more.etcd === undefined ? [] : [more.etcd])),
   });
 
+const KEY = 'etcd-1.3e9';
+
+/** And the second one. */
+const twoMade: NonNullable<Differences['peers']> = (peers) => {
+  const second = peerFor(state(made()), 'etcd-1', ['etcd-1']);
+  const bootstrap = { ...second.spec.bootstrap, start: KEY };
+  return [...firstMade(peers), { ...second, spec: { ...second.spec, bootstrap } }];
+};
+
 /** Three have joined. */
 const whole = (more: Differences = {}): Differences =>
   made({
@@ -159,6 +168,15 @@ const ROWS: readonly Row[] = [
     'and started',
     alone({ etcd: added(1), parts: starts({ 'etcd-0': CLOSED, 'etcd-1.3e9': told(0, 1) }) }),
     'make-peer: Join the members of old: start etcd-1',
+  ],
+  [
+    'until it says its name it may start, though it counts as a voter',
+    alone({
+      etcd: added(1),
+      peers: twoMade,
+      parts: starts({ 'etcd-0': CLOSED, [KEY]: told(0, 1) }),
+    }),
+    WAITS,
   ],
   [
     'but not on a claim with data',
