@@ -8,6 +8,9 @@ import type { ObjectName, ResourceRef } from '../../shared/kube/objects.ts';
 import { PODS } from '../../shared/stateful/parts.ts';
 import { until } from './versioned-kind.ts';
 
+/** Where their operators run. */
+export const DEPLOYMENTS = { group: 'apps', version: 'v1', resource: 'deployments' } as const;
+
 /** The definition that the operator made in code, as the API server keeps it by now. */
 export async function defineLegacyKind(
   kube: KubeClient,

@@ -7,7 +7,8 @@ import { LEGACY_ETCDS } from '../../../shared/api/takeover.ts';
 import { openEtcdAdmin } from '../../../shared/etcd/admin.ts';
 import { CLAIMS, PODS, SERVICES } from '../../../shared/stateful/parts.ts';
 import { NONE } from '../manifests/misfits.ts';
-import { DEPLOYMENTS, namespace, TakeoverPlace } from './takeover-place.ts';
+import { namespace, TakeoverPlace } from './takeover-place.ts';
+import { DEPLOYMENTS } from '../../builders/legacy-kind.ts';
 import { base64, type LegacyClient } from './legacy-client.ts';
 import { podOfService, Writer } from './writer.ts';
 

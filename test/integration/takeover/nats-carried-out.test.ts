@@ -11,7 +11,7 @@ import { until } from '../../builders/versioned-kind.ts';
 import type { CoreTraffic } from '../nats-cluster/core-traffic.ts';
 import type { Witness } from './mortal-takeover.ts';
 import { CLIENTS, LOGIN, namespace, NatsTakeoverPlace, OLD } from './nats-place.ts';
-import { DEPLOYMENTS } from './takeover-place.ts';
+import { DEPLOYMENTS } from '../../builders/legacy-kind.ts';
 
 const LONG_MS = 600_000;
 /** Messages of each while nothing is done, so that two who do not hear each other are noticed. */

@@ -27,7 +27,7 @@ import { CoreTraffic } from '../nats-cluster/core-traffic.ts';
 import { Place } from '../nats-cluster/place.ts';
 import { ServiceHere } from '../nats-cluster/service-here.ts';
 import { mortalTakeover, type Witness } from './mortal-takeover.ts';
-import { DEPLOYMENTS } from './takeover-place.ts';
+import { DEPLOYMENTS } from '../../builders/legacy-kind.ts';
 
 export const namespace = 'mill';
 const NETWORK = `127.${randomInt(1, 255)}.${randomInt(1, 255)}`;

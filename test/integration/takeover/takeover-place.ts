@@ -22,6 +22,7 @@ import { isKubeError } from '../../../shared/kube/errors.ts';
 import type { Manifest } from '../../../shared/kube/objects.ts';
 import { SECRETS } from '../../../shared/stateful/parts.ts';
 import { defineLegacyEtcd, LegacyEtcd } from '../../builders/legacy-etcd.ts';
+import { DEPLOYMENTS } from '../../builders/legacy-kind.ts';
 import { SHIPPED } from '../../builders/shipped.ts';
 import { sendEvent } from '../../builders/send-event.ts';
 import { type Audit, prepareAudit } from '../../lanes/audit.ts';
@@ -36,7 +37,6 @@ import { requestsIn } from '../manifests/installed.ts';
 import { type Misfits, misfitsOf } from '../manifests/misfits.ts';
 
 export const namespace = 'shop';
-export const DEPLOYMENTS = { group: 'apps', version: 'v1', resource: 'deployments' } as const;
 /** Members of a new cluster alone took 38 s on a loaded machine. */
 const WITHIN_MS = 240_000;
 const WAKE_EVERY_MS = 500;

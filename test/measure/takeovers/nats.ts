@@ -21,6 +21,9 @@ const HOST = `old.${NAMESPACE}.svc`;
 const LOGIN = { user: 'web', pass: 'known to both' };
 const HOUR_MS = 3_600_000;
 
+/** Half a second, the default, is too short for fifty handshakes at once on a busy machine. */
+const HANDSHAKE_SECONDS = 5;
+
 const validity = { fromMs: Date.now() - 60_000, toMs: Date.now() + HOUR_MS };
 
 export const takeoverNats = (print: Print): Promise<void> =>
@@ -55,6 +58,7 @@ async function leave(old: LegacyNats): Promise<void> {
     cert_file: `${dir}/${name}.pem`,
     key_file: `${dir}/${name}-key.pem`,
     ca_file: `${dir}/ca.pem`,
+    timeout: HANDSHAKE_SECONDS,
   });
   const routes = OLD.map((name) => `nats://${name}.old-mgmt.${NAMESPACE}.svc:6222`);
   const config = {

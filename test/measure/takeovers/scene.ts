@@ -11,7 +11,7 @@ import { PODS, SERVICES } from '../../../shared/stateful/parts.ts';
 import { parseAllDocuments } from 'yaml';
 import { until } from '../../builders/versioned-kind.ts';
 import { Interrupted } from '../../bench/feed/system.ts';
-import { DEPLOYMENTS } from '../../integration/takeover/takeover-place.ts';
+import { DEPLOYMENTS } from '../../builders/legacy-kind.ts';
 import { oldArchives } from './old-images.ts';
 
 const NAMESPACES = { group: '', version: 'v1', resource: 'namespaces' } as const;
