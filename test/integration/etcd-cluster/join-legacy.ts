@@ -36,6 +36,21 @@ async function letIn(): Promise<string> {
   return JSON.stringify(Object(policy?.['spec']).ingress);
 }
 
+/** As the takeover makes it. */
+async function create(old: OldPods, id: string): Promise<void> {
+  const joins = joinsText(old.members, namespace);
+  if (typeof joins !== 'string') throw new Error(joins.message);
+  await place.kube.create(ETCD_CLUSTERS, {
+    apiVersion: `${ETCD_CLUSTERS.group}/${ETCD_CLUSTERS.version}`,
+    kind: 'EtcdCluster',
+    metadata: {
+      ...cluster,
+      annotations: { [CLUSTER_ID_ANNOTATION]: id, [JOINS_ANNOTATION]: joins },
+    },
+    spec,
+  });
+}
+
 test(
   'members join old ones, these leave, and who writes waits for nobody',
   async () => {
@@ -47,18 +62,7 @@ test(
     await before.close();
     await EtcdTraffic.during('members that join an EtcdCluster', old.open, async (traffic) => {
       await old.add(urlOf('etcd-0'));
-      await place.kube.create(ETCD_CLUSTERS, {
-        apiVersion: `${ETCD_CLUSTERS.group}/${ETCD_CLUSTERS.version}`,
-        kind: 'EtcdCluster',
-        metadata: {
-          ...cluster,
-          annotations: {
-            [CLUSTER_ID_ANNOTATION]: id,
-            [JOINS_ANNOTATION]: String(joinsText(old.members, namespace)),
-          },
-        },
-        spec,
-      });
+      await create(old, id);
       await place.wakeUntil(cluster, 'the first to join', (status) => {
         return status.clusterId !== undefined && isReady(status, 'etcd-0');
       });
