@@ -10,6 +10,14 @@ import { etcdRestoreRights } from './etcd-restore.ts';
 import { natsClusterRights, secretRights } from './manifests.ts';
 import { takeoverRights } from './takeover.ts';
 
+const OF_TAKEOVER = `\
+takeover: what it needs to look at what an operator left in a namespace. It changes nothing there.
+
+  -n, --namespace NAME  where the old cluster and its Takeover are
+  --secret NAME         one by which its clients and members know each other; may be repeated
+  --operator NS/NAME    the Deployment of the operator, where that is in another namespace
+  --into NAME           the EtcdCluster that it may make, for mode Join or Wipe`;
+
 export const usageOf = (calledAs: string): string => `\
 usage: ${calledAs} nats-cluster -n NAMESPACE [options] | kubectl apply -f -
        ${calledAs} etcd-cluster -n NAMESPACE [options] | kubectl apply -f -
@@ -48,11 +56,7 @@ etcd-restore: what it needs in a namespace that has EtcdRestores.
 
   -n, --namespace NAME  where they are
 
-takeover: what it needs to look at what an operator left in a namespace. It changes nothing there.
-
-  -n, --namespace NAME  where the old cluster and its Takeover are
-  --secret NAME         one by which its clients and members know each other; may be repeated
-  --operator NS/NAME    the Deployment of the operator, where that is in another namespace
+${OF_TAKEOVER}
 
 metadata: to read a Secret that a MetadataFeed names in spec.nats.secretRef.
 
@@ -69,6 +73,7 @@ const OPTIONS = {
   secret: { type: 'string', multiple: true },
   user: { type: 'string', multiple: true },
   operator: { type: 'string' },
+  into: { type: 'string', multiple: true },
   help: { type: 'boolean', short: 'h' },
 } as const;
 
@@ -100,10 +105,8 @@ export function answer(args: readonly string[], usage = USAGE): string {
 type Values = ReturnType<typeof readArguments<typeof OPTIONS>>['values'];
 
 function rightsOf(name: string, values: Values): readonly Manifest[] {
-  const { namespace, cluster, secret, user, operator } = values;
-  if (operator !== undefined && name !== 'takeover') {
-    throw new UsageError(`${name} knows no operator: --operator is for takeover alone`);
-  }
+  const { namespace, cluster, secret, user } = values;
+  if (name !== 'takeover') refuseOthers(name, values);
   const secrets = (secret ?? []).map((one) => checked('--secret', one, NAME));
   const users = (user ?? []).map((one) => checked('--user', one, LABEL));
   switch (name) {
@@ -130,7 +133,7 @@ function rightsOf(name: string, values: Values): readonly Manifest[] {
       return name === 'etcd-backup' ? etcdBackupRights(namespace) : etcdRestoreRights(namespace);
     }
     case 'takeover':
-      return ofTakeover({ namespace, cluster, secrets, users }, operator);
+      return ofTakeover({ namespace, cluster, secrets, users }, values);
     case 'metadata': {
       if (namespace !== undefined || cluster !== undefined || users.length > 0) {
         throw new UsageError('metadata reads Secrets of ballast-system: it takes --secret alone');
@@ -141,6 +144,14 @@ function rightsOf(name: string, values: Values): readonly Manifest[] {
     default:
       throw new UsageError(`${name} has no rights to be granted: ${GRANTED.join(', ')} have`);
   }
+}
+
+function refuseOthers(name: string, { operator, into }: Values): void {
+  if (operator !== undefined) {
+    throw new UsageError(`${name} knows no operator: --operator is for takeover alone`);
+  }
+  if (into === undefined) return;
+  throw new UsageError(`${name} takes nothing over: --into is for takeover alone`);
 }
 
 interface Asked {
@@ -167,21 +178,22 @@ function ofCluster(
 
 function ofTakeover(
   { namespace, cluster, secrets, users }: Asked,
-  operator: string | undefined,
+  { operator, into: named = [] }: Values,
 ): readonly Manifest[] {
   if (namespace === undefined) throw new UsageError('in which namespace? Add -n NAMESPACE');
   checked('--namespace', namespace, LABEL);
   if (cluster !== undefined || users.length > 0) {
-    throw new UsageError('takeover takes -n, --secret and --operator alone');
+    throw new UsageError('takeover takes -n, --secret, --operator and --into alone');
   }
-  if (operator === undefined) return takeoverRights(namespace, secrets);
+  const into = named.map((one) => checked('--into', one, LABEL));
+  if (operator === undefined) return takeoverRights(namespace, secrets, undefined, into);
   const [place = '', name = '', ...more] = operator.split('/');
   if (more.length > 0 || !LABEL.test(place) || !NAME.test(name)) {
     throw new UsageError(
       '--operator wants a namespace and the name of a Deployment, as ops/operator',
     );
   }
-  return takeoverRights(namespace, secrets, { namespace: place, name });
+  return takeoverRights(namespace, secrets, { namespace: place, name }, into);
 }
 
 function checked(option: string, value: string, pattern: RegExp): string {

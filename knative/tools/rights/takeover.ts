@@ -1,5 +1,6 @@
 // Rights that an administrator grants to `takeover` in a namespace with an old cluster, on Secrets
-// by name alone, and on the Deployment of an operator that is elsewhere.
+// by name alone, on the Deployment of an operator that is elsewhere, and to make an EtcdCluster of
+// a name.
 import type { Manifest } from '../../../shared/kube/objects.ts';
 import { granted, rule, type Rule } from './manifests.ts';
 
@@ -24,7 +25,7 @@ const NAMESPACE_RULES: readonly Rule[] = [
   rule('ballast.dev', 'etcdbackups', ['create', 'delete', 'get']),
   rule('ballast.dev', 'etcdrestores', ['create', 'delete', 'get']),
   // How the new one would be stored, and whether its names are free; it goes on rollback. A
-  // NatsCluster is made, and routed with the old servers.
+  // NatsCluster is made, and routed with the old servers; an EtcdCluster only by its name, below.
   rule('ballast.dev', 'etcdclusters', ['create', 'delete', 'get']),
   rule('ballast.dev', 'natsclusters', ['create', 'delete', 'get', 'patch']),
   // The passwords of its users.
@@ -45,10 +46,14 @@ export function takeoverRights(
   namespace: string,
   secrets: readonly string[] = [],
   operator?: OperatorPlace,
+  into: readonly string[] = [],
 ): readonly Manifest[] {
-  const ofUser = { ...rule('', 'secrets', ['get']), resourceNames: secrets };
-  // An empty list of names would mean all of them.
-  const rules = secrets.length === 0 ? NAMESPACE_RULES : [...NAMESPACE_RULES, ofUser];
+  const rules = [
+    ...NAMESPACE_RULES,
+    // A verb that the policy alone asks about.
+    ...named(rule('ballast.dev', 'etcdclusters', ['make']), into),
+    ...named(rule('', 'secrets', ['get']), secrets),
+  ];
   const own = granted(TAKEOVER, { namespace, name: NAME }, rules);
   if (operator === undefined) return own;
   const place = { namespace: operator.namespace, name: `${NAME}.${operator.name}` };
@@ -58,3 +63,7 @@ export function takeoverRights(
   };
   return [...own, ...granted(TAKEOVER, place, [itsRule])];
 }
+
+/** An empty list of names would mean all of them. */
+const named = (one: Rule, resourceNames: readonly string[]): readonly Rule[] =>
+  resourceNames.length === 0 ? [] : [{ ...one, resourceNames }];

@@ -1,7 +1,7 @@
 // The account of `takeover` in the wrong hands, where it was granted its rights, as far as they are
-// about etcd: it makes and deletes what belongs to a Takeover, leads a Service of the old clients
-// over, lets claims go from their old owner, and scales a Deployment. All else of these it is
-// refused.
+// about etcd: it makes and deletes what belongs to a Takeover, and an EtcdCluster whose name it was
+// granted; it leads a Service of the old clients over, lets claims go from their old owner, and
+// scales a Deployment. All else of these it is refused.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { takeoverRights } from '../../../knative/tools/rights/takeover.ts';
 import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
@@ -20,6 +20,7 @@ const OURS_AT = `/apis/ballast.dev/v1alpha1/namespaces/${namespace}`;
 const DEPLOYMENTS = { group: 'apps', version: 'v1', resource: 'deployments' } as const;
 const DEPLOYMENTS_AT = `/apis/apps/v1/namespaces/${namespace}/deployments`;
 const OWN = 'over-takeover-1';
+const INTO = ['old-2', 'made'];
 
 let installed: Installed;
 let stolen: StolenAccount;
@@ -61,6 +62,20 @@ const restoreOf = (
   spec: { source, etcdCluster: { name: 'old-2' } },
 });
 
+const marksOf = (more: object = {}) => ({ 'ballast.dev/takeover-uid': 'a', ...more });
+const clusterOf = (name: string, spec: object = {}, changes: object = {}) => ({
+  apiVersion: 'ballast.dev/v1alpha1',
+  kind: 'EtcdCluster',
+  metadata: {
+    namespace,
+    name,
+    labels: { 'ballast.dev/takeover': 'over' },
+    annotations: marksOf(),
+    ...changes,
+  },
+  spec,
+});
+
 async function putDeployment(): Promise<void> {
   const labels = { name: 'etcd-operator' };
   const containers = [{ name: 'operator', image: 'quay.io/coreos/etcd-operator:v0.9.4' }];
@@ -75,6 +90,20 @@ async function putDeployment(): Promise<void> {
   });
 }
 
+async function putClusters(): Promise<void> {
+  for (const [name, label] of [
+    ['ours', OWN],
+    ['theirs', 'by-hand'],
+  ] as const) {
+    await put(
+      ETCD_CLUSTERS,
+      clusterOf(name, {}, { labels: { 'ballast.dev/etcd-restore': label } }),
+    );
+  }
+  await put(ETCD_CLUSTERS, clusterOf('made'));
+  await put(ETCD_CLUSTERS, clusterOf('other'));
+}
+
 const put = (ref: ResourceRef, body: object): Promise<unknown> =>
   installed.kube.create(ref, body as Parameters<typeof installed.kube.create>[1]);
 
@@ -83,7 +112,7 @@ beforeAll(async () => {
   const { kube, plane } = installed;
   await applyObjects(
     kube,
-    takeoverRights(namespace, ['operator', 'given']).map((object) => ({
+    takeoverRights(namespace, ['operator', 'given'], undefined, INTO).map((object) => ({
       file: 'npm run rights',
       object,
     })),
@@ -107,19 +136,7 @@ beforeAll(async () => {
     metadata: { namespace, name: 'web-client' },
     spec: { selector: { app: 'web' }, ports: [{ port: 80 }] },
   });
-  for (const [name, label] of [
-    ['ours', OWN],
-    ['theirs', 'by-hand'],
-  ] as const) {
-    const labels = { 'ballast.dev/etcd-restore': label };
-    const metadata = { namespace, name, labels };
-    await put(ETCD_CLUSTERS, {
-      apiVersion: 'ballast.dev/v1alpha1',
-      kind: 'EtcdCluster',
-      metadata,
-      spec: {},
-    });
-  }
+  await putClusters();
   stolen = await StolenAccount.of(plane, kube, 'takeover');
   // Rights and policies hold a moment after they were made.
   await until(
@@ -230,11 +247,60 @@ test.each<[object]>([
   expect(status).toBe(422);
 });
 
+const CLUSTERS_AT = `${OURS_AT}/etcdclusters`;
+const OF_DATA = { 'ballast.dev/etcd-cluster-id': 'a1b2' };
+const JOINING = { ...OF_DATA, 'ballast.dev/etcd-joins': 'old-a=http://10.0.0.1:2380' };
+
+test.each<[string, object, object]>([
+  ['empty', {}, {}],
+  ['with a certificate that it may read', { tls: { clients: { secretName: 'given' } } }, {}],
+  ['that joins the members of a cluster', {}, { annotations: marksOf(JOINING) }],
+])('it makes an EtcdCluster whose name it was granted: %s', async (_, spec, changes) => {
+  const outcome = await post(CLUSTERS_AT, clusterOf('old-2', spec, changes));
+  expect(outcome).toMatchObject({ status: 201 });
+});
+
+const withUser = (user: object) => ({ auth: { users: [{ name: 'web', roles: [], ...user }] } });
+const label = { 'ballast.dev/takeover': 'over' };
+
+test.each<[string, string, object, object]>([
+  ['whose name it was granted', 'main', {}, {}],
+  ['whose name it was granted', 'old-20', {}, {}],
+  ['users of an EtcdCluster no password', 'old-2', withUser({ passwordSecret: { name: 'a' } }), {}],
+  ['no certificates but those', 'old-2', { tls: { clients: { secretName: 'web' } } }, {}],
+  ['no certificates but those', 'old-2', { tls: { peers: { secretName: 'web' } } }, {}],
+  ['is born empty, or joins', 'old-2', {}, { annotations: marksOf(OF_DATA) }],
+  ['is born empty, or joins', 'old-2', {}, { annotations: marksOf({ 'ballast.dev/a': 'b' }) }],
+  ['is born empty, or joins', 'old-2', {}, { annotations: {} }],
+  ['is born empty, or joins', 'old-2', {}, { finalizers: ['ballast.dev/a'] }],
+  ['is born empty, or joins', 'old-2', {}, { labels: { ...label, a: 'b' } }],
+])('an EtcdCluster of its is refused (%s): %s %j %j', async (why, name, spec, changes) => {
+  const { status, text } = await post(CLUSTERS_AT, clusterOf(name, spec, changes));
+  expect(text).toContain(why);
+  expect(status).toBe(422);
+});
+
+test('an EtcdCluster of its belongs to nobody, and has the label of a Takeover', async () => {
+  const { ownerReferences } = metadataOf('old-2');
+  const owned = clusterOf('old-2', {}, { ownerReferences });
+  const bare = clusterOf('old-2', {}, { labels: {} });
+  const outcomes = [
+    await post(CLUSTERS_AT, owned),
+    // How any other would be stored it may ask.
+    await post(CLUSTERS_AT, bare),
+    await stolen.try({ method: 'POST', path: CLUSTERS_AT, body: bare }),
+    await patch(`${CLUSTERS_AT}/made`, { spec: { replicas: 1 } }),
+  ];
+  expect(outcomes.map(({ status }) => status)).toEqual([422, 201, 422, 403]);
+});
+
 test('it deletes what it may have made, and nothing else', async () => {
   const outcomes = [
     await remove(`${CORE_AT}/persistentvolumeclaims/${OWN}`),
     await remove(`${CORE_AT}/persistentvolumeclaims/data-main-0`),
     await remove(`${OURS_AT}/etcdclusters/ours`),
+    await remove(`${OURS_AT}/etcdclusters/made`),
+    await remove(`${OURS_AT}/etcdclusters/other`),
     await remove(`${CORE_AT}/persistentvolumeclaims/disk`),
     await remove(`${CORE_AT}/persistentvolumeclaims/old-a`),
     await remove(`${OURS_AT}/etcdclusters/theirs`),
@@ -243,7 +309,7 @@ test('it deletes what it may have made, and nothing else', async () => {
     await remove(`${DEPLOYMENTS_AT}/etcd-operator`),
   ];
   expect(outcomes.map(({ status }) => status)).toEqual([
-    200, 200, 200, 422, 422, 422, 403, 422, 403,
+    200, 200, 200, 200, 422, 422, 422, 422, 403, 422, 403,
   ]);
 });
 

@@ -190,9 +190,20 @@ test('of takeover: what it changes, Secrets by name, and an operator elsewhere',
   ]);
 });
 
-test('of takeover: without a name no Secret is read', () => {
+test('of takeover: an EtcdCluster is made by its name alone', () => {
+  const [role] = rights('takeover', '-n', 'shop', '--into', 'old-2', '--secret', 'client-tls');
+  expect(role.rules).toContainEqual({
+    apiGroups: ['ballast.dev'],
+    resources: ['etcdclusters'],
+    resourceNames: ['old-2'],
+    verbs: ['make'],
+  });
+});
+
+test('of takeover: without a name no Secret is read, and no EtcdCluster made', () => {
   type Granted = { readonly resources: readonly string[]; readonly verbs: readonly string[] };
   const [nameless] = rights('takeover', '-n', 'shop');
+  expect(JSON.stringify(nameless.rules)).not.toContain('make');
   const ofSecrets = (nameless.rules as Granted[]).filter(({ resources }) =>
     resources.includes('secrets'),
   );
@@ -201,9 +212,11 @@ test('of takeover: without a name no Secret is read', () => {
 
 test.each([
   [['takeover'], 'in which namespace?'],
-  [['takeover', '-n', 'shop', '--cluster', 'a'], 'takes -n, --secret and --operator alone'],
+  [['takeover', '-n', 'shop', '--cluster', 'a'], 'takes -n, --secret, --operator and --into alone'],
   [['takeover', '-n', 'shop', '--operator', 'a'], '--operator wants a namespace and the name'],
   [['etcd-peer', '-n', 'shop', '--operator', 'a/b'], '--operator is for takeover alone'],
+  [['etcd-peer', '-n', 'shop', '--into', 'a'], '--into is for takeover alone'],
+  [['takeover', '-n', 'shop', '--into', 'A'], '--into "A" is no name'],
 ])('%j is refused', (args, why) => {
   expect(() => answer(args)).toThrow(why);
 });
