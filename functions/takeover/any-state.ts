@@ -2,6 +2,7 @@
 import type { TakeoverPlan } from '../../shared/api/takeover.ts';
 import type { Decision as DecisionOf } from '../../shared/stateful/decision.ts';
 import type { Step } from './decision.ts';
+import type { JoinStep } from './join/decision.ts';
 import type { NatsStep } from './nats/decision.ts';
 import { planOfNats } from './nats/plan.ts';
 import type { NatsState } from './nats/state.ts';
@@ -9,7 +10,7 @@ import { planOf } from './plan.ts';
 import type { State } from './state.ts';
 
 export type AnyState = State | NatsState;
-export type AnyStep = Step | NatsStep;
+export type AnyStep = Step | JoinStep | NatsStep;
 export type AnyDecision = DecisionOf<AnyStep>;
 
 export const isOfNats = (state: AnyState): state is NatsState => 'servers' in state;

@@ -4,18 +4,21 @@ import type { Reason } from '../../shared/kube/conditions.ts';
 import { applied, type StepResult } from '../../shared/stateful/steps.ts';
 import { type AnyState, type AnyStep, isOfNats } from './any-state.ts';
 import { DEPLOYMENTS } from './find-operators.ts';
+import { applyJoinStep, type JoinDeps } from './join/steps.ts';
+import { joins } from './join/mode.ts';
 import { applyNatsStep } from './nats/steps.ts';
-import { applyStep, type StepDeps } from './steps.ts';
+import { applyStep } from './steps.ts';
 
 export async function applyAnyStep(
-  deps: StepDeps,
+  deps: JoinDeps,
   state: AnyState,
   step: AnyStep,
   signal: AbortSignal,
 ): Promise<StepResult | Reason> {
   if (step.type === 'scale-operator') return scaleOperator(deps.kube, step, signal);
-  return isOfNats(state)
-    ? applyNatsStep(deps.kube, state, step, signal)
+  if (isOfNats(state)) return applyNatsStep(deps.kube, state, step, signal);
+  return joins(state)
+    ? applyJoinStep(deps, state, step, signal)
     : applyStep(deps, state, step, signal);
 }
 

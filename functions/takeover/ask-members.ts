@@ -3,7 +3,7 @@
 import { cut } from '../../shared/cut.ts';
 import { Failure } from '../../shared/errors.ts';
 import type { askLegacy } from '../../shared/etcd/legacy.ts';
-import { accessToOld } from './access.ts';
+import { type Access, accessToOld } from './access.ts';
 import type { LegacyEtcd } from './legacy.ts';
 import type { Asked, FoundPod, State } from './state.ts';
 
@@ -36,7 +36,15 @@ async function askMember(
   signal: AbortSignal,
 ): Promise<Asked> {
   if (!isRunning || ip === undefined) return { silent: 'Its pod does not run.' };
-  const { endpoints, tls } = accessToOld({ legacy, secrets }, canAsk ? [{ name, ip }] : []);
+  return askAt(ask, accessToOld({ legacy, secrets }, canAsk ? [{ name, ip }] : []), signal);
+}
+
+/** The first of them. */
+export async function askAt(
+  ask: typeof askLegacy,
+  { endpoints, tls }: Access,
+  signal: AbortSignal,
+): Promise<Asked> {
   const [endpoint] = endpoints;
   if (endpoint === undefined) return { silent: 'There is no certificate to ask it with.' };
   try {

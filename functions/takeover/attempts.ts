@@ -4,8 +4,14 @@ import { hashOf } from '../../shared/hash.ts';
 import type { Attempt } from '../../shared/stateful/attempts.ts';
 import type { AnyStep } from './any-state.ts';
 
-/** Members may not be ready for an alarm, and are asked again. */
-const ASKING = new Set<AnyStep['type']>(['raise-alarm', 'end-alarm']);
+/** Members may not be ready for it, and are asked again. */
+const ASKING = new Set<AnyStep['type']>([
+  'raise-alarm',
+  'end-alarm',
+  'add-member',
+  'remove-member',
+  'move-leader',
+]);
 
 export function attemptOf(step: AnyStep, next: string): Attempt {
   const about = step.type === 'write-records' ? hashOf(step.records) : next;

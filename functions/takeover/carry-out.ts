@@ -1,16 +1,14 @@
 // Carries out a confirmed plan: the first of its steps that is not done is next. That writers are
 // stopped is looked at before each step until clients are led over, and before the last one once
 // more. Pure.
-import type { Reason } from '../../shared/kube/conditions.ts';
 import { waitFor } from '../../shared/stateful/decision.ts';
 import type { Decision, Step } from './decision.ts';
-import { serviceChanged } from './blocked.ts';
 import { freeze, isFrozen } from './frozen.ts';
 import { compareKeys, makeCluster, takeSnapshot } from './copy-data.ts';
 import { isCompared, isMade, isTaken } from './copied.ts';
 import { deleteLegacy, isSwitched, orphanClaims, ownedClaims, switchService } from './lead-over.ts';
-import { refuseAccess } from './refuse-secrets.ts';
-import { intoOf, type Records, selectorText } from './records.ts';
+import { obstacleTo } from './obstacle.ts';
+import type { Records } from './records.ts';
 import { isBegun, operatorsIn, type Stage, stageNow } from './stages.ts';
 import type { State } from './state.ts';
 import { stopOperators, stoppedOperators } from './stop-operators.ts';
@@ -20,38 +18,6 @@ export function carryOut(state: State, records: Records): Decision {
   if (obstacle !== undefined) return waitFor('Go on', [obstacle], obstacle);
   return stageNow(stagesOf(state, records), records, state.nowMs);
 }
-
-/** The plan was about another thing than there is now: only a person can say what to do. */
-function obstacleTo(state: State, records: Records): Reason | undefined {
-  const { legacy, client, takeover } = state;
-  const { work } = records;
-  const [unasked] = refuseAccess(state);
-  if (isBegun(records, 'DeleteLegacy')) {
-    return legacy === undefined || legacy.uid === work.legacyUid ? unasked : LEGACY_GONE;
-  }
-  if (legacy?.uid !== work.legacyUid || legacy.isEnding) return LEGACY_GONE;
-  if (unasked !== undefined) return unasked;
-  if (isSwitched(state)) return undefined;
-  if (intoOf(takeover) !== work.into) return SPEC_CHANGED;
-  const { service } = work;
-  const isSame = client?.uid === service.uid && selectorText(client.selector) === service.selector;
-  return isSame ? undefined : serviceChanged(records, client, 'where clients write');
-}
-
-const LEGACY_GONE: Reason = {
-  reason: 'LegacyGone',
-  message:
-    'Somebody deleted the legacy EtcdCluster while it was taken over, and its pods go with it. ' +
-    'What was made stays: see status.steps and the new EtcdCluster. Claims with an owner are ' +
-    'deleted, too; back up a member that still answers.',
-};
-
-const SPEC_CHANGED: Reason = {
-  reason: 'SpecChanged',
-  message:
-    'spec.into is another one than was confirmed. Write it as it was, or roll it back ' +
-    '(spec.rollback: true) and create another Takeover.',
-};
 
 function stagesOf(state: State, records: Records): readonly Stage<Step>[] {
   const after = leadingStages(state, records);

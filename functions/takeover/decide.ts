@@ -1,18 +1,20 @@
 // Decides what is next: a plan waits for a person who confirms exactly it, and then is carried out
 // or taken back. One that is over is left alone for good. Pure.
-import { hexOf } from '../../shared/etcd/admin/ids.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { isEnding } from '../../shared/kube/objects.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
 import { joined, NOTHING, waitFor } from '../../shared/stateful/decision.ts';
 import { type AnyDecision, type AnyState, anyPlanOf, isOfNats } from './any-state.ts';
-import { answersOf } from './answers.ts';
+import { firstRecords } from './begin.ts';
 import { carryOut } from './carry-out.ts';
+import { firstRecordsToJoin } from './join/begin.ts';
+import { carryOutJoin } from './join/carry-out.ts';
+import { joins } from './join/mode.ts';
+import { takeBackJoin } from './join/take-back.ts';
 import { firstRecordsOfNats } from './nats/begin.ts';
 import { carryOutNats } from './nats/carry-out.ts';
 import { takeBackNats } from './nats/take-back.ts';
-import { confirmedWork, isOver, isUndoing, recordsOf, type Records } from './records.ts';
-import type { State } from './state.ts';
+import { isOver, isUndoing, recordsOf, type Records } from './records.ts';
 import { takeBack } from './take-back.ts';
 
 export function decide(state: AnyState): AnyDecision {
@@ -24,10 +26,12 @@ export function decide(state: AnyState): AnyDecision {
   const isTurning = takeover.spec.rollback === true && rollingBackAt === undefined;
   // Later there is no way back, and the API server says so to whoever asks for one.
   if (isTurning && switchingAt === undefined) return turnBack(state, records);
+  const isBack = isUndoing(records.work);
   if (isOfNats(state)) {
-    return isUndoing(records.work) ? takeBackNats(state, records) : carryOutNats(state, records);
+    return isBack ? takeBackNats(state, records) : carryOutNats(state, records);
   }
-  return isUndoing(records.work) ? takeBack(state, records) : carryOut(state, records);
+  if (joins(state)) return isBack ? takeBackJoin(state, records) : carryOutJoin(state, records);
+  return isBack ? takeBack(state, records) : carryOut(state, records);
 }
 
 function turnBack({ nowMs }: AnyState, { work, steps }: Records): AnyDecision {
@@ -53,9 +57,7 @@ function beforehand(state: AnyState): AnyDecision {
     return waitFor(plan.next, [changed], changed);
   }
   if (rollback) return waitFor('Nothing', [NOTHING_BEGUN], NOTHING_BEGUN);
-  const records = isOfNats(state)
-    ? firstRecordsOfNats(state, plan.id)
-    : firstRecords(state, plan.id);
+  const records = firstRecordsOf(state, plan.id);
   return { step: { type: 'write-records', records }, next: `Begin plan ${plan.id}` };
 }
 
@@ -65,13 +67,7 @@ const NOTHING_BEGUN: Reason = {
     'spec.rollback is true, and nothing was begun. Take it out, and the plan is carried out.',
 };
 
-function firstRecords(state: State, plan: string): Records {
-  const clusterId = answersOf(state)[0]?.answer.status.header.clusterId;
-  if (clusterId === undefined) throw new Error('a plan that nobody has answered has no id');
-  const owned = state.claims.filter(({ isOwned }) => isOwned);
-  const claims = owned.map(({ name, uid }) => ({ name, uid }));
-  return {
-    work: { ...confirmedWork(state, plan), clusterId: hexOf(clusterId), claims },
-    steps: [],
-  };
+function firstRecordsOf(state: AnyState, plan: string): Records {
+  if (isOfNats(state)) return firstRecordsOfNats(state, plan);
+  return joins(state) ? firstRecordsToJoin(state, plan) : firstRecords(state, plan);
 }

@@ -17,20 +17,24 @@
 //     read-secrets     the certificates of before and after
 //     taken            whether the names of the new one are free
 //     ask-members      the members' own word; door: how they are asked
-//     observe-work     while it is carried out: alarms, and what was made; compare: keys of both
+//     observe-work     while it is carried out: alarms, and what was made (find-new, made-for);
+//                      compare: keys of both
 //   state, any-state   the state as types
 //   records            what the status remembers of a plan that is carried out
-//   decide             the next step; decision, attempts
+//   decide             the next step; decision, attempts; begin: the first records
 //     plan             the plan with its id; planned-objects, planned-steps, notes
 //     refuse-found     what speaks against it of either kind
 //     refuse-legacy    and on the side of the old cluster: answers, versions
 //     refuse-target    and on the side of the new one; refuse-secrets: and between them
-//     join/            of mode Join, which is only planned: planned, refuse, notes
 //     carry-out        the steps in their order, by stages: stop-operators, frozen, copy-data with
 //                      copied, lead-over
+//     obstacle         what a person did meanwhile
 //     take-back        deletes what was made, for another attempt or on rollback
 //   apply-step         applies one step: steps; render: what it makes
 //   status             what the status is
+// Where members join (mode Join) there is, in join/: observe-work; planned, refuse, notes; begin,
+// carry-out with join-members, switch-service, leave-members and members; take-back; steps with
+// reach and render.
 // A NatsCluster has its own, in nats/: observe with find-left, config, ask-servers, carry-over and
 // observe-work; plan, refuse with refuse-config and refuse-tls, notes; begin, carry-out with
 // make-cluster, lead-over, move-clients and mesh; take-back; steps with render.

@@ -9,7 +9,7 @@ import type { Decision } from './decision.ts';
 import { isQuorate } from './frozen.ts';
 import type { Takeover } from './object.ts';
 import { type Records, selectorText } from './records.ts';
-import type { FoundClaim, State } from './state.ts';
+import type { FoundClaim, FoundCluster, State } from './state.ts';
 
 /** It selects the new pods, and no old one. */
 export const newSelectorOf = ({
@@ -45,18 +45,28 @@ export function orphanClaims(state: State): Decision {
   return { step: { type: 'orphan-claim', claim }, next: `Keep claim ${claim.name}` };
 }
 
+export const deletesNext = ({ legacy }: State): string =>
+  `Delete EtcdCluster ${legacy?.name ?? ''} of the old operator`;
+
+export function awaitEnd(state: State): Decision {
+  const message = 'It is being deleted; see its finalizers if it does not end.';
+  return waitFor(deletesNext(state), [{ reason: 'LegacyEnding', message }]);
+}
+
+/** Undefined where the new cluster is Ready. */
+export function awaitReady(next: string, cluster: FoundCluster | undefined): Decision | undefined {
+  if (cluster?.isReady === true) return undefined;
+  const message = `The new EtcdCluster is not Ready: ${cluster?.says ?? 'it is gone.'}`;
+  return waitFor(next, [{ reason: 'EtcdClusterStarting', message }]);
+}
+
 /** A write after the switch is in the old cluster alone: then that stays. */
 export function deleteLegacy(state: State, { frozen, legacyUid }: TakeoverWork): Decision {
-  const { legacy, work: seen } = state;
-  const next = `Delete EtcdCluster ${legacy?.name ?? ''} of the old operator`;
-  if (legacy === undefined || legacy.isEnding) {
-    const message = 'It is being deleted; see its finalizers if it does not end.';
-    return waitFor(next, [{ reason: 'LegacyEnding', message }]);
-  }
-  if (seen?.cluster?.isReady !== true) {
-    const message = `The new EtcdCluster is not Ready: ${seen?.cluster?.says ?? 'it is gone.'}`;
-    return waitFor(next, [{ reason: 'EtcdClusterStarting', message }]);
-  }
+  const { legacy } = state;
+  const next = deletesNext(state);
+  if (legacy === undefined || legacy.isEnding) return awaitEnd(state);
+  const unready = awaitReady(next, state.work?.cluster);
+  if (unready !== undefined) return unready;
   const answers = answersOf(state);
   if (!isQuorate(state) || answers.length === 0) {
     const message =

@@ -1,8 +1,8 @@
 // Leads the Service of the clients elsewhere, and takes what goes with the legacy object out of its
 // hands. Each patch is on condition that the object is still as it was observed.
-import { SERVICES } from '../../shared/stateful/parts.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
-import type { OwnerReference } from '../../shared/kube/objects.ts';
+import { apiVersionOf, type OwnerReference, type ResourceRef } from '../../shared/kube/objects.ts';
+import { SERVICES } from '../../shared/stateful/parts.ts';
 import { applied, type StepResult } from '../../shared/stateful/steps.ts';
 import type { Takeover } from './object.ts';
 import type { FoundService } from './state.ts';
@@ -19,7 +19,7 @@ export const withoutLegacy = (
 };
 
 /** Both at once, so that it never goes with pods to which it does not lead. */
-export async function leadService(
+async function leadService(
   kube: KubeClient,
   namespace: string,
   { name, uid, resourceVersion, selector }: FoundService,
@@ -45,6 +45,23 @@ export async function leadToNew(
   await leadService(kube, namespace, service, { selector, owners }, signal);
   const message = `Service ${service.name} leads to ${kind} ${spec.into.name}.`;
   return applied('ServiceSwitched', message);
+}
+
+/** As it was when the plan was confirmed, and as the operator writes its owner. */
+export async function leadToOld(
+  kube: KubeClient,
+  { namespace, status, spec }: Takeover,
+  service: FoundService,
+  { ref, who }: { readonly ref: ResourceRef; readonly who: string },
+  signal: AbortSignal,
+): Promise<StepResult> {
+  const { kind, name } = spec.legacy;
+  const { legacyUid: uid = '', service: former } = status.work ?? {};
+  const owner = { apiVersion: apiVersionOf(ref), kind, name, uid, controller: true };
+  const pairs = (former?.selector ?? '').split(',').map((pair) => pair.split('='));
+  const to = { selector: Object.fromEntries(pairs), owners: [...service.owners, owner] };
+  await leadService(kube, namespace, service, to, signal);
+  return applied('ServiceGivenBack', `Service ${service.name} leads to the old ${who} again.`);
 }
 
 /** For a merge patch: of what was there nothing is left. */

@@ -5,12 +5,7 @@ import {
   type EtcdBackupSpec,
   type EtcdBackupStatus,
 } from '../../shared/api/etcd-backup.ts';
-import {
-  ETCD_CLUSTER_LABEL,
-  ETCD_CLUSTERS,
-  type EtcdClusterSpec,
-  type EtcdClusterStatus,
-} from '../../shared/api/etcd-cluster.ts';
+import { ETCD_CLUSTERS } from '../../shared/api/etcd-cluster.ts';
 import { CLUSTER_ID_ANNOTATION } from '../../shared/api/etcd-peer.ts';
 import {
   ETCD_RESTORE_LABEL,
@@ -25,21 +20,19 @@ import type { EtcdAlarm } from '../../shared/etcd/admin/alarms.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { isKubeError } from '../../shared/kube/errors.ts';
-import { textOf } from '../../shared/kube/json.ts';
-import { isEnding, type KubeObject, type ResourceRef } from '../../shared/kube/objects.ts';
+import type { KubeObject, ResourceRef } from '../../shared/kube/objects.ts';
 import { ownObjectOf } from '../../shared/kube/own-object.ts';
-import { CLAIMS, isOurs, PODS } from '../../shared/stateful/parts.ts';
+import { CLAIMS, isOurs } from '../../shared/stateful/parts.ts';
 import { accessToNew, accessToOld, type Known } from './access.ts';
 import { answersOf } from './answers.ts';
 import { compareKeys } from './compare.ts';
 import type { Door } from './door.ts';
-import { fieldOf } from './legacy.ts';
+import { foundCluster, madeOf, memberClaims, newPods } from './find-new.ts';
 import type { Takeover } from './object.ts';
 import { isUndoing, madeNameOf } from './records.ts';
-import type { FoundCluster, FoundJob, FoundMade, FoundPod, State, Work } from './state.ts';
+import type { FoundCluster, FoundJob, FoundPod, State, Work } from './state.ts';
 
 const ANSWERS_WITHIN_MS = 5_000;
-const OBJECTS_PER_PAGE = 100;
 
 interface Looking {
   readonly kube: KubeClient;
@@ -57,7 +50,7 @@ export async function observeWork(
   seen: Seen,
 ): Promise<Work> {
   const made = await readMade(looking, takeover, work);
-  const claims = isUndoing(work) ? await memberClaims(looking, takeover, work) : [];
+  const claims = isUndoing(work) ? await memberClaims(looking, takeover, work.newClusterId) : [];
   const alarms = await readAlarms(looking, seen);
   const comparison = await compare(looking, { ...seen, ...made, takeover, work });
   return { ...made, memberClaims: claims, alarms, comparison };
@@ -97,11 +90,6 @@ async function read(
   }
 }
 
-function madeOf(object: KubeObject, isOwn: boolean): FoundMade {
-  const { name, uid, resourceVersion } = object.metadata;
-  return { name, uid, resourceVersion, isOurs: isOwn, isEnding: isEnding(object) };
-}
-
 const NOBODY = { reason: 'NotLookedAt', message: 'Nobody has looked at it yet.' };
 
 interface Conditions {
@@ -136,34 +124,7 @@ function clusterOf(object: KubeObject, restore: string, work: TakeoverWork): Fou
   const { labels = {}, annotations = {} } = object.metadata;
   const born = annotations[CLUSTER_ID_ANNOTATION];
   const isOwn = labels[ETCD_RESTORE_LABEL] === restore && born === work.newClusterId;
-  const { clusterId, conditions = [] } = ownObjectOf<EtcdClusterSpec, EtcdClusterStatus>(
-    object,
-  ).status;
-  const ready = conditions.find(({ type }) => type === 'Ready');
-  const isReady = ready?.status === 'True' && clusterId === work.newClusterId;
-  return {
-    ...madeOf(object, isOwn && born !== undefined),
-    isReady,
-    says: ready?.message ?? NOBODY.message,
-  };
-}
-
-/** Those of its members, by its id; one that joins has no id yet, and its names were free. */
-async function memberClaims(
-  { kube, signal }: Looking,
-  { namespace, spec }: Takeover,
-  { newClusterId }: TakeoverWork,
-): Promise<readonly FoundMade[]> {
-  const found: FoundMade[] = [];
-  const labelSelector = `${ETCD_CLUSTER_LABEL}=${spec.into.name}`;
-  const options = { namespace, labelSelector, limit: OBJECTS_PER_PAGE, signal };
-  for await (const { items } of kube.pages(CLAIMS, options)) {
-    for (const object of items) {
-      const id = object.metadata.annotations?.[CLUSTER_ID_ANNOTATION] ?? newClusterId;
-      found.push(madeOf(object, newClusterId !== undefined && id === newClusterId));
-    }
-  }
-  return found;
+  return foundCluster(object, isOwn && born !== undefined, work.newClusterId);
 }
 
 /** Those that do not answer are told of by their silence elsewhere. */
@@ -207,23 +168,4 @@ async function compare(looking: Looking, seen: Comparing): Promise<Work['compari
     return { reason: 'NotCompared', message: 'No member answers whose keys could be read.' };
   }
   return compareKeys(looking, { old, now, revision: frozen.revision, before: compared });
-}
-
-async function newPods(
-  { kube, signal }: Looking,
-  { namespace, spec }: Takeover,
-): Promise<readonly Pick<FoundPod, 'ip'>[]> {
-  const found: Pick<FoundPod, 'ip'>[] = [];
-  const labelSelector = `${ETCD_CLUSTER_LABEL}=${spec.into.name}`;
-  const options = { namespace, labelSelector, limit: OBJECTS_PER_PAGE, signal };
-  for await (const { items } of kube.pages(PODS, options)) {
-    found.push(...items.map((pod) => ({ ip: readyIpOf(pod) })));
-  }
-  return found;
-}
-
-function readyIpOf(pod: KubeObject): string | undefined {
-  const { phase, podIP } = fieldOf({ ...pod }, 'status');
-  const ip = textOf(podIP);
-  return phase === 'Running' && ip !== '' ? ip : undefined;
 }

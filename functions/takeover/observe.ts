@@ -12,6 +12,8 @@ import type { Deps } from './deps.ts';
 import { findLeft } from './find-left.ts';
 import { findOperators } from './find-operators.ts';
 import { findOthers } from './find-others.ts';
+import { joins } from './join/mode.ts';
+import { observeJoining } from './join/observe-work.ts';
 import { type LegacyEtcd, legacyEtcdOf } from './legacy.ts';
 import { observeNats } from './nats/observe.ts';
 import type { Takeover } from './object.ts';
@@ -85,6 +87,9 @@ async function observedWork({ kube, clock, door, signal }: Looking, state: State
   const { work } = takeover.status;
   if (!isAtWork(takeover) || work === undefined || door === undefined) return state;
   const taken = isUndoing(work) ? await findTaken(kube, takeover, signal) : [];
+  if (joins(state)) {
+    return { ...state, taken, joining: await observeJoining({ kube, door, signal }, state, work) };
+  }
   const seen = await observeWork({ kube, clock, door, signal }, takeover, work, state);
   return { ...state, taken, work: seen };
 }
@@ -105,6 +110,7 @@ const NOTHING_FOUND = {
   taken: [],
   others: [],
   work: undefined,
+  joining: undefined,
 } as const;
 
 async function readLegacy(

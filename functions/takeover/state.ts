@@ -119,6 +119,23 @@ export interface Work {
   readonly comparison: Comparison | Reason | undefined;
 }
 
+/** A pod of the new cluster, and the member in it. */
+export interface FreshMember {
+  readonly pod: string;
+  readonly ip: string | undefined;
+  readonly asked: Asked;
+}
+
+/** Looked for while members join, and until it is over. */
+export interface Joining {
+  readonly cluster: FoundCluster | undefined;
+  readonly fresh: readonly FreshMember[];
+  /** Claims of members of the new cluster; looked for while it is taken back. */
+  readonly memberClaims: readonly FoundMade[];
+  /** How the data of new members compares; read only when it is time for it. */
+  readonly hashes: { readonly isSame: boolean; readonly told: string } | Reason | undefined;
+}
+
 /** Looked for, whatever is taken over. */
 export interface Seen {
   readonly takeover: Takeover;
@@ -150,4 +167,6 @@ export interface State extends Seen {
   readonly members: ReadonlyMap<string, Asked> | undefined;
   readonly target: Target;
   readonly work: Work | undefined;
+  /** The same of a plan in which members join. */
+  readonly joining: Joining | undefined;
 }

@@ -12,6 +12,7 @@ import { isEnding } from '../../shared/kube/objects.ts';
 import { condition, NOT_DEGRADED, progressing } from '../../shared/stateful/conditions.ts';
 import type { StatusUpdate } from '../../shared/stateful/write-status.ts';
 import { type AnyDecision, type AnyState, anyPlanOf, isOfNats } from './any-state.ts';
+import { joins } from './join/mode.ts';
 import type { NatsState } from './nats/state.ts';
 import { isOver, type Records } from './records.ts';
 import type { FoundPod, State } from './state.ts';
@@ -116,6 +117,8 @@ function complete(
 function takenOver(state: AnyState, work: TakeoverWork | undefined): string {
   const { into, legacy } = state.takeover.spec;
   if (isOfNats(state)) return `NatsCluster ${into.name} has the clients of ${legacy.name}.`;
+  if (joins(state))
+    return `EtcdCluster ${into.name} has the data and the clients of ${legacy.name}.`;
   return (
     `EtcdCluster ${into.name} has the ${work?.compared?.keys ?? 0} keys of ${legacy.name} as ` +
     `of revision ${work?.frozen?.revision ?? ''}, and its clients.`

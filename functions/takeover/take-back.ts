@@ -59,19 +59,19 @@ function undo(state: State, records: Records): Decision | undefined {
     // First the one that would make others.
     removed('EtcdRestore', restore) ??
     removed('EtcdCluster', cluster) ??
-    goneParts(state) ??
+    goneParts(state, cluster) ??
     removedFirst(memberClaims) ??
     removed('EtcdBackup', backup) ??
     removed('claim', claim)
   );
 }
 
-function removedFirst(claims: readonly FoundMade[]): Decision | undefined {
+export function removedFirst(claims: readonly FoundMade[]): Decision | undefined {
   const own = claims.filter(({ isOurs }) => isOurs);
   return removed('claim', own.find(({ isEnding }) => !isEnding) ?? own[0]);
 }
 
-function removed(kind: MadeKind, found: FoundMade | undefined): Decision | undefined {
+export function removed(kind: MadeKind, found: FoundMade | undefined): Decision | undefined {
   if (found?.isOurs !== true) return undefined;
   const next = `Delete ${kind} ${found.name}`;
   if (!found.isEnding) return { step: { type: 'delete', kind, found }, next };
@@ -82,8 +82,8 @@ function removed(kind: MadeKind, found: FoundMade | undefined): Decision | undef
 const PARTS = /^(?:EtcdPeer|StatefulSet|Service) /;
 
 /** They go with the EtcdCluster, and would make claims as long as they are there. */
-function goneParts({ taken, work }: State): Decision | undefined {
-  const parts = work?.cluster === undefined ? taken.filter((one) => PARTS.test(one)) : [];
+export function goneParts({ taken }: State, cluster: FoundMade | undefined): Decision | undefined {
+  const parts = cluster === undefined ? taken.filter((one) => PARTS.test(one)) : [];
   if (parts.length === 0) return undefined;
   const message = `${parts.join(', ')} are going.`;
   return waitFor('Let the new cluster go', [{ reason: 'Ending', message }]);

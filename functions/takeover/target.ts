@@ -4,6 +4,8 @@ import type { KubeClient } from '../../shared/kube/client.ts';
 import { apiVersionOf } from '../../shared/kube/objects.ts';
 import { asStored, refusedOf } from './as-stored.ts';
 import { carriedOver } from './carry-over.ts';
+import { joins } from './join/mode.ts';
+import { etcdClusterManifest } from './join/render.ts';
 import type { LegacyEtcd } from './legacy.ts';
 import type { Takeover } from './object.ts';
 import type { Target } from './state.ts';
@@ -19,7 +21,9 @@ export async function readTarget(
   const { namespace } = takeover;
   const spec = carriedOver(legacy, takeover.spec);
   const metadata = { namespace, name: takeover.spec.into.name };
-  const manifest = { apiVersion: apiVersionOf(ETCD_CLUSTERS), kind, metadata, spec };
+  const manifest = joins({ takeover })
+    ? etcdClusterManifest(takeover, spec)
+    : { apiVersion: apiVersionOf(ETCD_CLUSTERS), kind, metadata, spec };
   const target = await asStored<EtcdClusterSpec>(kube, { ref: ETCD_CLUSTERS, manifest }, signal);
   const why = target.spec === undefined ? undefined : unusable(target.spec);
   return why === undefined ? target : refusedOf(kind, spec, why);

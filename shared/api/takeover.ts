@@ -41,7 +41,7 @@ export interface LegacyReference {
 
 export interface TakeoverSpec {
   readonly legacy: LegacyReference;
-  /** Restore for an EtcdCluster, Route for a NatsCluster; Join is only planned. */
+  /** Restore or Join for an EtcdCluster, Route for a NatsCluster. */
   readonly mode: 'Restore' | 'Join' | 'Route';
   readonly into: {
     readonly name: string;
@@ -131,6 +131,18 @@ export interface MovingServer {
   readonly since: string;
 }
 
+/** A member that joins, known by its address until it has started. */
+export interface NewMember {
+  readonly name: string;
+  readonly peerUrl: string;
+}
+
+/** A member of a legacy etcd, whom others join. */
+interface FormerMember extends NewMember {
+  /** In hex. */
+  readonly id: string;
+}
+
 /** All that no look could tell again of a plan that is carried out. */
 export interface TakeoverWork {
   readonly plan: string;
@@ -151,8 +163,11 @@ export interface TakeoverWork {
   readonly attempt: number;
   /** Pods of a legacy NATS. */
   readonly servers?: readonly Named[];
-  /** The hash of the NatsCluster that is to be made, as it was confirmed. */
+  /** The hash of the cluster that is to be made beside the old one, as it was confirmed. */
   readonly target?: string;
+  /** Where members join: those of before, and those that are to join, in their order. */
+  readonly oldMembers?: readonly FormerMember[];
+  readonly newMembers?: readonly NewMember[];
   readonly moving?: MovingServer;
   /** The revision at which writers stopped; steady once a later look found the same. */
   readonly frozen?: {

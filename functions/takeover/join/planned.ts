@@ -1,6 +1,6 @@
 // The objects and steps of a takeover in which members of the new EtcdCluster join the old ones,
 // and the old ones leave. Writers go on all the time. Pure.
-import { claimName, headlessName, peerNameOf } from '../../../shared/api/etcd-names.ts';
+import { claimName, headlessName } from '../../../shared/api/etcd-names.ts';
 import type { PlannedObject, PlannedStep } from '../../../shared/api/takeover.ts';
 import { hexOf } from '../../../shared/etcd/admin/ids.ts';
 import { listed } from '../../../shared/stateful/decision.ts';
@@ -9,12 +9,9 @@ import type { LegacyEtcd } from '../legacy.ts';
 import { make } from '../planned-objects.ts';
 import { deletesLegacy, orphanClaims, stopOperators, switchesService } from '../planned-steps.ts';
 import type { State } from '../state.ts';
+import { newMembers } from './begin.ts';
 
-/** None where the API server would not store it. */
-const newMembers = ({ takeover, target }: State): readonly string[] =>
-  Array.from({ length: target.spec?.replicas ?? 0 }, (_, at) =>
-    peerNameOf(takeover.spec.into.name, at),
-  );
+const namesOf = (state: State): readonly string[] => newMembers(state).map(({ name }) => name);
 
 export function madeToJoin(state: State, { name: from }: LegacyEtcd): readonly PlannedObject[] {
   const { name } = state.takeover.spec.into;
@@ -25,7 +22,7 @@ export function madeToJoin(state: State, { name: from }: LegacyEtcd): readonly P
       `Its members join those of ${from}, and go on with its data; it makes its own Services, ` +
         `${name} and ${headlessName(name)}.`,
     ),
-    ...newMembers(state).map((peer) =>
+    ...namesOf(state).map((peer) =>
       make('PersistentVolumeClaim', claimName(peer), `Member ${peer} copies the data into it.`),
     ),
   ];
@@ -41,7 +38,7 @@ export function stepsToJoin(state: State): readonly PlannedStep[] {
     {
       name: 'JoinMembers',
       does:
-        `${listed(newMembers(state))} join as members that vote, one after another; a learner ` +
+        `${listed(namesOf(state))} join as members that vote, one after another; a learner ` +
         'comes from 3.4 on alone. EtcdCluster ' +
         `${name} starts each once it is in the list of members.`,
       precondition:

@@ -1,5 +1,6 @@
 // Reasons against a takeover in which members of the new EtcdCluster join the old ones: what they
 // could not join, or what would put the quorum at risk. Each says what to do. Pure.
+import { joinsText } from '../../../shared/api/etcd-joins.ts';
 import type { Reason } from '../../../shared/kube/conditions.ts';
 import { versionIn } from '../../../shared/etcd/version.ts';
 import { textOf } from '../../../shared/kube/json.ts';
@@ -8,6 +9,7 @@ import { answersOf } from '../answers.ts';
 import { fieldOf, type LegacyEtcd } from '../legacy.ts';
 import type { State } from '../state.ts';
 import { versionOf } from '../versions.ts';
+import { addressOf } from './begin.ts';
 import { joins } from './mode.ts';
 
 /** Version 3.5 of etcd. */
@@ -22,15 +24,27 @@ export function refuseJoin(state: State): readonly Reason[] {
     ...unfitImage(state),
     ...notWhole(state),
     ...alone(state),
-    ONLY_PLANNED,
+    ...elsewhere(state),
+    ...(wantsPeerTls(state) ? [PEERS_WANT_TLS] : []),
+    ...(state.target.wanted['auth'] === undefined ? [] : [WANTS_LOGINS]),
   ];
 }
 
-const ONLY_PLANNED: Reason = {
-  reason: 'OnlyPlanned',
+const wantsPeerTls = ({ target }: State): boolean =>
+  fieldOf(fieldOf(target.wanted, 'tls'), 'peers')['mode'] === 'Mutual';
+
+const PEERS_WANT_TLS: Reason = {
+  reason: 'PeersWantTls',
   message:
-    'Mode Join is planned by this version, and not carried out: nothing is begun. To have it ' +
-    'taken over now write spec.mode: Restore.',
+    'New members would know each other over TLS, and the old ones do not, so that none could ' +
+    'join. Leave spec.into.spec.tls.peers out; with TLS it is spec.mode: Restore.',
+};
+
+const WANTS_LOGINS: Reason = {
+  reason: 'LoginsTooEarly',
+  message:
+    'The new members would ask for logins as soon as the old ones have left, and the takeover ' +
+    'has none. Leave spec.into.spec.auth out, and write it afterwards.',
 };
 
 const knownTo = (state: State) => answersOf(state)[0]?.answer.members ?? [];
@@ -81,6 +95,26 @@ function notWhole(state: State): readonly Reason[] {
     'started, so that all the others have to be there: bring it back with its data, or remove it ' +
     '(etcdctl member remove). Or write spec.mode: Restore, for which a quorum is enough.';
   return [{ reason: 'MembersDown', message }];
+}
+
+/** An EtcdCluster lets its members be led to old ones at these addresses alone. */
+function elsewhere(state: State): readonly Reason[] {
+  const { namespace } = state.takeover;
+  const known = knownTo(state);
+  const isSecret = known.some(({ peerUrls }) => peerUrls.some((url) => url.startsWith('https:')));
+  const isTold = known.length === 0 || isSecret || known.some(({ name }) => name === '');
+  if (isTold) return [];
+  const old = known.map((member) => addressOf(member));
+  const told = joinsText(
+    old.map(({ name, peerUrl: url }) => ({ name, url })),
+    namespace,
+  );
+  if (typeof told === 'string') return [];
+  const each = known.map(({ name, peerUrls }) => `${name} at ${listed(peerUrls)}`);
+  const message =
+    `New members join none but those that an operator made, at http://POD.NAME.${namespace}.svc:` +
+    `2380, and here are ${listed(each)}. Write spec.mode: Restore.`;
+  return [{ reason: 'PeersElsewhere', message }];
 }
 
 function alone(state: State): readonly Reason[] {

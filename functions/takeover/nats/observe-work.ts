@@ -15,9 +15,9 @@ import { PODS } from '../../../shared/stateful/parts.ts';
 import type { Door } from '../door.ts';
 import { labelled } from '../find-left.ts';
 import { fieldOf } from '../legacy.ts';
+import { isMadeFor } from '../made-for.ts';
 import type { Takeover } from '../object.ts';
 import { askNew, askRoutes } from './ask-servers.ts';
-import { isMadeFor } from './render.ts';
 import type { FoundNatsCluster, FoundServer, NatsWork } from './state.ts';
 
 export async function observeNatsWork(

@@ -1,19 +1,14 @@
 // The objects that are made for a takeover of a NatsCluster: the NatsCluster, which stays when the
 // Takeover goes, and the Secret with the passwords of its users, which goes with it. Pure.
 import { NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
-import { TAKEOVER_LABEL, TAKEOVER_UID_ANNOTATION } from '../../../shared/api/takeover.ts';
 import { isRecord } from '../../../shared/kube/json.ts';
-import { apiVersionOf, type KubeObject, type Manifest } from '../../../shared/kube/objects.ts';
+import { apiVersionOf, type Manifest } from '../../../shared/kube/objects.ts';
+import { annotationsFor, labelsFor } from '../made-for.ts';
 import type { Takeover } from '../object.ts';
 import type { FoundMade } from '../state.ts';
 import { usersSecretOf } from './carry-over.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
-
-const labelsFor = ({ name }: Pick<Takeover, 'name'>) => ({
-  'app.kubernetes.io/managed-by': 'ballast',
-  [TAKEOVER_LABEL]: name,
-});
 
 export const natsClusterManifest = (takeover: Takeover, spec: Fields): Manifest => ({
   apiVersion: apiVersionOf(NATS_CLUSTERS),
@@ -22,15 +17,10 @@ export const natsClusterManifest = (takeover: Takeover, spec: Fields): Manifest 
     namespace: takeover.namespace,
     name: takeover.spec.into.name,
     labels: labelsFor(takeover),
-    annotations: { [TAKEOVER_UID_ANNOTATION]: takeover.uid },
+    annotations: annotationsFor(takeover),
   },
   spec,
 });
-
-/** Made for this Takeover, and for none of its name before it. */
-export const isMadeFor = ({ metadata }: KubeObject, { name, uid }: Takeover): boolean =>
-  metadata.labels?.[TAKEOVER_LABEL] === name &&
-  metadata.annotations?.[TAKEOVER_UID_ANNOTATION] === uid;
 
 export function usersManifest(
   takeover: Takeover,

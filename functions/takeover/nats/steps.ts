@@ -5,14 +5,13 @@ import { NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
 import { LEGACY_NATS } from '../../../shared/api/takeover.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { Reason } from '../../../shared/kube/conditions.ts';
-import { apiVersionOf } from '../../../shared/kube/objects.ts';
 import { listed } from '../../../shared/stateful/decision.ts';
 import { PODS } from '../../../shared/stateful/parts.ts';
 import { applied, type StepResult } from '../../../shared/stateful/steps.ts';
 import type { AnyStep } from '../any-state.ts';
-import { leadService, leadToNew } from '../lead-service.ts';
+import { leadToNew, leadToOld } from '../lead-service.ts';
 import { readSecrets } from '../read-secrets.ts';
-import type { FoundMade, FoundService } from '../state.ts';
+import type { FoundMade } from '../state.ts';
 import { usersSecretOf } from './carry-over.ts';
 import { passwordsIn } from './config.ts';
 import type { NatsStep } from './decision.ts';
@@ -48,7 +47,7 @@ export async function applyNatsStep(
         signal,
       );
     case 'lead-back':
-      return leadBack(kube, state, step.service, signal);
+      return leadToOld(kube, takeover, step.service, { ref: LEGACY_NATS, who: 'servers' }, signal);
     case 'delete-server': {
       const { name, uid, resourceVersion } = step.server;
       await kube.delete(PODS, { namespace, name }, { uid, resourceVersion }, { signal });
@@ -110,23 +109,6 @@ async function setRoutes(
   return routes.length === 0
     ? applied('RoutesLeft', `NatsCluster ${name} has no routes to the old servers any more.`)
     : applied('RoutesJoined', `NatsCluster ${name} has routes to ${listed(routes)}.`);
-}
-
-/** As it was when the plan was confirmed, and as the operator writes its owner. */
-async function leadBack(
-  kube: KubeClient,
-  { takeover }: NatsState,
-  service: FoundService,
-  signal: AbortSignal,
-): Promise<StepResult> {
-  const { legacy } = takeover.spec;
-  const { legacyUid: uid = '', service: former } = takeover.status.work ?? {};
-  const kind = { apiVersion: apiVersionOf(LEGACY_NATS), kind: 'NatsCluster' };
-  const owners = [...service.owners, { ...kind, name: legacy.name, uid, controller: true }];
-  const pairs = (former?.selector ?? '').split(',').map((pair) => pair.split('='));
-  const to = { selector: Object.fromEntries(pairs), owners };
-  await leadService(kube, takeover.namespace, service, to, signal);
-  return applied('ServiceGivenBack', `Service ${service.name} leads to the old servers again.`);
 }
 
 async function deleteLegacy(

@@ -34,6 +34,10 @@ const status: Whole<Omit<TakeoverStatus, 'conditions'>> & { readonly conditions:
     attempt: 1,
     servers: [{ name: 'old-1', uid: 'e' }],
     target: '0123456789abcdef',
+    oldMembers: [
+      { name: 'old-a', id: '8e9e05c52164694d', peerUrl: 'http://old-a.old.shop.svc:2380' },
+    ],
+    newMembers: [{ name: 'new-0', peerUrl: 'http://new-0-0.new-headless.shop.svc:2380' }],
     moving: { pod: 'old-1', uid: 'e', clients: 50, since: AT },
     frozen: { revision: '9', seenAt: AT, isSteady: true },
     newClusterId: '9e9e05c52164694d',

@@ -27,7 +27,7 @@ test.each<[object]>([
   [{ into: { name: 'new', spec: { replicas: 5, anything: { else: 1 } } } }],
   [{ confirm: 'one-0123456789ab', rollback: true }],
   [{ ...NATS, mode: 'Route' }],
-  [{ mode: 'Join' }],
+  [{ mode: 'Join', confirm: 'one-0123456789ab' }],
 ])('%j is taken', async (changes) => {
   expect(await specOf(await create(wanted(changes)))).toMatchObject(changes);
 });
@@ -42,7 +42,6 @@ test.each<[object, string]>([
     'Only EtcdClusters of etcd.database.coreos.com/v1beta2 and NatsClusters of nats.io/v1alpha2',
   ],
   [legacy({ operator: { name: 'etcd-operator' } }), 'namespace: Required value'],
-  [{ mode: 'Join', confirm: 'one-0123456789ab' }, 'planned by this version, and not carried out'],
   [{ ...NATS, mode: 'Join' }, 'A NatsCluster is taken over with mode Route'],
   [{ mode: 'Wipe' }, 'Wipe is not planned by this version'],
   [{ into: { name: 'old' } }, 'The legacy cluster has a Service of that name'],

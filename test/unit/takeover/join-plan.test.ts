@@ -1,5 +1,5 @@
 // The plan of a takeover in which members join the old ones: which objects and steps it has, what
-// speaks against it, and that nothing of it can be begun.
+// speaks against it.
 import { beforeEach, describe, expect, test } from 'vitest';
 import {
   answer,
@@ -24,31 +24,25 @@ const into = (spec: object = {}) => ({
   into: { name: 'new', spec: { quota: '2Gi', ...spec } },
 });
 
-const ONLY_PLANNED = 'OnlyPlanned';
-
 beforeEach(() => {
   begin({ spec: into() });
 });
 
-test('it is only planned, and says so', async () => {
-  expect(await refusal()).toBe(
-    'OnlyPlanned: Mode Join is planned by this version, and not carried out: nothing is begun. ' +
-      'To have it taken over now write spec.mode: Restore.',
-  );
-  expect(statusOf().plan?.id).toBeUndefined();
+test('nothing speaks against it, and it waits for a person', async () => {
+  const { id, refusals: found } = await plan();
+  expect([id, found]).toEqual([expect.stringMatching(/^over-[0-9a-f]{12}$/), []]);
   expect([conditionOf('Planned'), conditionOf('Complete')]).toEqual([
-    'False OnlyPlanned',
-    'False OnlyPlanned',
+    'True Planned',
+    'False NotConfirmed',
   ]);
 });
 
-test('nothing is begun, whatever is confirmed', async () => {
+test('a plan of another mode does not confirm it', async () => {
   begin({ spec: { mode: 'Restore', into: into().into } });
   const { id: confirm } = await plan();
   begin({ spec: { ...into(), confirm } });
   expect(await sweep()).toEqual(['apply takeovers/status over']);
-  expect(await sweep()).toEqual([]);
-  expect(statusOf()).toMatchObject({ phase: 'Planned' });
+  expect(conditionOf('Complete')).toBe('False PlanChanged');
   expect(statusOf().work).toBeUndefined();
 });
 
@@ -106,12 +100,6 @@ test('what is to know stands there', async () => {
   expect(notes[1]?.message).toContain('cut off when that member leaves');
 });
 
-/** Reasons against it beside that it is only planned. */
-const others = async (): Promise<string> => {
-  const all = (await plan()).refusals.filter(({ reason }) => reason !== ONLY_PLANNED);
-  return all.map(({ reason, message }) => `${reason}: ${message}`).join('\n');
-};
-
 const knowing = (count: number) =>
   answerOf(0)
     .members.slice(0, count)
@@ -130,30 +118,32 @@ describe('refused', () => {
       }));
       for (const [at, name] of PODS_OF_OLD.entries()) answer(name, { ...answerOf(at), members });
     }
-    expect(await others()).toMatch(/^PeersHaveTls: .*Write spec\.mode: Restore\.$/);
+    expect(await refusal()).toMatch(/^PeersHaveTls: .*Write spec\.mode: Restore\.$/);
   });
 
   test.each(['quay.io/coreos/etcd:v3.6.16', 'quay.io/coreos/etcd:v3.4.13'])(
     'new members would run %s',
     async (image) => {
       begin({ spec: into({ image }) });
-      expect(await others()).toMatch(/^VersionUnfit: New members would run .*write one of 3\.5;/);
+      expect(await refusal()).toMatch(/^VersionUnfit: New members would run .*write one of 3\.5;/);
     },
   );
 
   test('an old member is newer than 3.5', async () => {
     answer('old-b', answerOf(1, { version: '3.6.16' }));
-    expect(await others()).toMatch(/^VersionTooNew: It runs etcd 3\.6\.16, .*mode: Restore\.$/);
+    expect(await refusal()).toMatch(/^VersionTooNew: It runs etcd 3\.6\.16, .*mode: Restore\.$/);
   });
 
   test.each(['3.4.13', '3.5.35'])('and not one of %s', async (version) => {
     for (const [at, name] of PODS_OF_OLD.entries()) answer(name, answerOf(at, { version }));
-    expect(await refusals()).toEqual([ONLY_PLANNED]);
+    expect(await refusals()).toEqual([]);
   });
 
   test('a member does not answer', async () => {
     answer('old-c', 'It hangs.');
-    expect(await others()).toMatch(/^MembersDown: Of its members old-c does not answer\. .*remove/);
+    expect(await refusal()).toMatch(
+      /^MembersDown: Of its members old-c does not answer\. .*remove/,
+    );
   });
 
   test('a member was added, and never started', async () => {
@@ -162,24 +152,42 @@ describe('refused', () => {
       const said = answerOf(at);
       answer(name, { ...said, members: [...said.members, unstarted] });
     }
-    expect(await others()).toMatch(/^MembersDown: Of its members an unstarted member 999 /);
+    expect(await refusal()).toMatch(/^MembersDown: Of its members an unstarted member 999 /);
   });
 
   test('no quorum stands: that is told once', async () => {
     answer('old-a', { ...answerOf(0), isQuorate: false });
     for (const name of ['old-b', 'old-c']) answer(name, 'It hangs.');
-    expect(await refusals()).toEqual(['NoQuorum', ONLY_PLANNED]);
+    expect(await refusals()).toEqual(['NoQuorum']);
   });
 
   test('it has one member', async () => {
     answer('old-a', { ...answerOf(0), members: knowing(1) });
     for (const name of ['old-b', 'old-c']) answer(name, 'It hangs.');
-    expect(await others()).toMatch(/^SingleMember: .*Write spec\.mode: Restore\.$/);
+    expect(await refusal()).toMatch(/^SingleMember: .*Write spec\.mode: Restore\.$/);
+  });
+
+  test.each<[object, string]>([
+    [{ tls: { peers: { mode: 'Mutual' } } }, 'PeersWantTls: .*Leave spec.into.spec.tls.peers out'],
+    [{ auth: { users: [] } }, 'LoginsTooEarly: .*Leave spec.into.spec.auth out'],
+    [{ networkPolicy: 'Closed' }, 'PolicyClosed: '],
+  ])('the new ones would be of %j', async (spec, why) => {
+    begin({ spec: into(spec) });
+    expect(await refusal()).toMatch(new RegExp(`^${why}`));
+  });
+
+  test('members are at addresses that no operator gave them', async () => {
+    const members = answerOf(0).members.map((one) => ({
+      ...one,
+      peerUrls: [`http://10.0.0.${one.id}:2380`],
+    }));
+    for (const [at, name] of PODS_OF_OLD.entries()) answer(name, { ...answerOf(at), members });
+    expect(await refusal()).toMatch(/^PeersElsewhere: .*here are old-a at http:\/\/10\.0\.0\.100:/);
   });
 
   test('the new ones would be in memory', async () => {
     begin({ spec: into({ storage: { medium: 'Memory' } }) });
-    expect(await others()).toMatch(/^EtcdClusterRefused: .*its data is to be on a volume/);
+    expect(await refusal()).toMatch(/^EtcdClusterRefused: .*its data is to be on a volume/);
   });
 
   test('its new name is taken, and its operator fights where nobody knows', async () => {
@@ -192,13 +200,13 @@ describe('refused', () => {
         metadata: { namespace: 'shop', name: 'new' },
       },
     );
-    expect(await others()).toMatch(/^NameTaken: /);
+    expect(await refusal()).toMatch(/^NameTaken: /);
   });
 });
 
 test('a probe that ends unhealthy pods is in the way of an alarm alone', async () => {
   putPod('old-a', undefined, true, { httpGet: { path: '/health', port: 2379 } });
-  expect(await refusals()).toEqual([ONLY_PLANNED]);
+  expect(await refusals()).toEqual([]);
   begin({ spec: { mode: 'Restore', into: into().into } });
   putPod('old-a', undefined, true, { httpGet: { path: '/health', port: 2379 } });
   expect(await refusals()).toEqual(['ProbeEndsPods']);

@@ -1,0 +1,78 @@
+// Finds what belongs to the new EtcdCluster: itself, its pods, and the claims of its members.
+import {
+  ETCD_CLUSTER_LABEL,
+  type EtcdClusterSpec,
+  type EtcdClusterStatus,
+} from '../../shared/api/etcd-cluster.ts';
+import { CLUSTER_ID_ANNOTATION } from '../../shared/api/etcd-peer.ts';
+import type { KubeClient } from '../../shared/kube/client.ts';
+import { textOf } from '../../shared/kube/json.ts';
+import { isEnding, type KubeObject } from '../../shared/kube/objects.ts';
+import { ownObjectOf } from '../../shared/kube/own-object.ts';
+import { CLAIMS, PODS } from '../../shared/stateful/parts.ts';
+import { labelled } from './find-left.ts';
+import { fieldOf } from './legacy.ts';
+import type { Takeover } from './object.ts';
+import type { FoundCluster, FoundMade, FoundPod } from './state.ts';
+
+interface Looking {
+  readonly kube: KubeClient;
+  readonly signal: AbortSignal;
+}
+
+export function madeOf(object: KubeObject, isOurs: boolean): FoundMade {
+  const { name, uid, resourceVersion } = object.metadata;
+  return { name, uid, resourceVersion, isOurs, isEnding: isEnding(object) };
+}
+
+/** `clusterId`: whose data it is to have. */
+export function foundCluster(
+  object: KubeObject,
+  isOurs: boolean,
+  clusterId: string | undefined,
+): FoundCluster {
+  const { status } = ownObjectOf<EtcdClusterSpec, EtcdClusterStatus>(object);
+  const ready = status.conditions?.find(({ type }) => type === 'Ready');
+  const isReady = ready?.status === 'True' && status.clusterId === clusterId;
+  return {
+    ...madeOf(object, isOurs),
+    isReady,
+    says: ready?.message ?? 'Nobody has looked at it yet.',
+  };
+}
+
+const ofNew = ({ namespace, spec }: Takeover) => ({
+  namespace,
+  labelSelector: `${ETCD_CLUSTER_LABEL}=${spec.into.name}`,
+});
+
+/** Those of its members, by its id; one that joins has no id yet, and its names were free. */
+export async function memberClaims(
+  { kube, signal }: Looking,
+  takeover: Takeover,
+  clusterId: string | undefined,
+): Promise<readonly FoundMade[]> {
+  const found: FoundMade[] = [];
+  for await (const object of labelled(kube, CLAIMS, ofNew(takeover), signal)) {
+    const id = object.metadata.annotations?.[CLUSTER_ID_ANNOTATION] ?? clusterId;
+    found.push(madeOf(object, clusterId !== undefined && id === clusterId));
+  }
+  return found;
+}
+
+export async function newPods(
+  { kube, signal }: Looking,
+  takeover: Takeover,
+): Promise<readonly Pick<FoundPod, 'name' | 'ip'>[]> {
+  const found: Pick<FoundPod, 'name' | 'ip'>[] = [];
+  for await (const object of labelled(kube, PODS, ofNew(takeover), signal)) {
+    found.push({ name: object.metadata.name, ip: runningIpOf(object) });
+  }
+  return found;
+}
+
+function runningIpOf(pod: KubeObject): string | undefined {
+  const { phase, podIP } = fieldOf({ ...pod }, 'status');
+  const ip = textOf(podIP);
+  return phase === 'Running' && ip !== '' ? ip : undefined;
+}

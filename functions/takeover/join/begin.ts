@@ -1,0 +1,44 @@
+// The first records of a plan in which members join, when it is confirmed: who is there, and who is
+// to join. Pure.
+import { memberPeerUrl, peerNameOf } from '../../../shared/api/etcd-names.ts';
+import type { NewMember } from '../../../shared/api/takeover.ts';
+import { hexOf } from '../../../shared/etcd/admin/ids.ts';
+import type { EtcdMember } from '../../../shared/etcd/admin/members.ts';
+import { hashOf } from '../../../shared/hash.ts';
+import { answersOf } from '../answers.ts';
+import { firstRecords } from '../begin.ts';
+import { carriedOver } from '../carry-over.ts';
+import type { Records } from '../records.ts';
+import type { State } from '../state.ts';
+
+export function firstRecordsToJoin(state: State, plan: string): Records {
+  const { work, steps } = firstRecords(state, plan);
+  const known = answersOf(state)[0]?.answer.members ?? [];
+  const oldMembers = known.map(({ id, ...member }) => ({ ...addressOf(member), id: hexOf(id) }));
+  const joining = { oldMembers, newMembers: newMembers(state), target: targetHash(state) };
+  return { work: { ...work, ...joining }, steps };
+}
+
+/** One with another number of addresses is refused before. */
+export const addressOf = ({
+  name,
+  peerUrls,
+}: Pick<EtcdMember, 'name' | 'peerUrls'>): NewMember => ({
+  name,
+  peerUrl: peerUrls.length === 1 ? (peerUrls[0] ?? '') : '',
+});
+
+/** The EtcdCluster that is to be made. */
+export const targetHash = ({ legacy, takeover }: State): string =>
+  legacy === undefined ? '' : hashOf(carriedOver(legacy, takeover.spec));
+
+/** None where the API server would not store it. */
+export function newMembers({ takeover, target }: State): readonly NewMember[] {
+  const { namespace, spec } = takeover;
+  const cluster = spec.into.name;
+  return Array.from({ length: target.spec?.replicas ?? 0 }, (_, at) => {
+    const name = peerNameOf(cluster, at);
+    const peerUrl = memberPeerUrl({ namespace, cluster, peer: name }, { mode: 'None' });
+    return { name, peerUrl };
+  });
+}

@@ -1,0 +1,103 @@
+// Carries out a confirmed plan in which members join the old ones: the first of its steps that is
+// not done is next. Until the first old member leaves it is looked in each look whether all that
+// joined are well. Pure.
+import { waitFor } from '../../../shared/stateful/decision.ts';
+import {
+  awaitEnd,
+  awaitReady,
+  deletesNext,
+  isSwitched,
+  orphanClaims,
+  ownedClaims,
+} from '../lead-over.ts';
+import { obstacleTo } from '../obstacle.ts';
+import type { Step } from '../decision.ts';
+import type { Records } from '../records.ts';
+import { endNow, operatorsIn, type Stage, stageNow } from '../stages.ts';
+import type { State } from '../state.ts';
+import { stopOperators, stoppedOperators } from '../stop-operators.ts';
+import type { JoinDecision, JoinStep } from './decision.ts';
+import { joinMembers } from './join-members.ts';
+import { areLeft, leaveMembers } from './leave-members.ts';
+import { areJoined, viewOf } from './members.ts';
+import { switchService } from './switch-service.ts';
+
+type JoinStage = Stage<Step | JoinStep>;
+
+export function carryOutJoin(state: State, records: Records): JoinDecision {
+  const obstacle = obstacleTo(state, records);
+  if (obstacle !== undefined) return waitFor('Go on', [obstacle], obstacle);
+  // With it all is gone by which the others are known.
+  if (state.legacy === undefined) return endNow(records, state.nowMs);
+  const { work } = records;
+  const stages = [
+    ...(work.switchingAt === undefined ? [joinStage(state, records)] : []),
+    ...leadingStages(state, records),
+  ];
+  return stageNow([operatorStage(state, records), ...stages], records, state.nowMs);
+}
+
+const operatorStage = (state: State, { work }: Records): JoinStage => ({
+  name: 'StopOperator',
+  precondition: operatorsIn(work),
+  isDone: stoppedOperators(state),
+  act: () => stopOperators(state, work),
+});
+
+function joinStage(state: State, records: Records): JoinStage {
+  const { clusterId, oldMembers = [] } = records.work;
+  return {
+    name: 'JoinMembers',
+    precondition: `Members of cluster ${clusterId ?? ''}: ${idsOf(oldMembers)}.`,
+    isDone: areJoined(viewOf(state, records.work), records.work),
+    act: () => joinMembers(state, records),
+  };
+}
+
+const idsOf = (members: readonly { readonly name: string; readonly id: string }[]): string =>
+  members.map(({ name, id }) => `${name} has id ${id}`).join('; ');
+
+function leadingStages(state: State, records: Records): readonly JoinStage[] {
+  const { service, legacyUid, newMembers = [], oldMembers = [] } = records.work;
+  const owned = ownedClaims(state);
+  const joined = newMembers.map(({ name }) => name).join(', ');
+  return [
+    {
+      name: 'SwitchService',
+      precondition:
+        `${joined} have what the leader has; Service ${service.name} has uid ` + `${service.uid}.`,
+      isDone: isSwitched(state),
+      act: () => switchService(state, records),
+    },
+    {
+      name: 'LeaveMembers',
+      precondition: `Service ${service.name} leads to ${joined}; ${idsOf(oldMembers)}.`,
+      isDone: areLeft(state, records),
+      act: () => leaveMembers(state, records),
+    },
+    {
+      name: 'OrphanClaims',
+      precondition: owned.map(({ name, uid }) => `${name} has uid ${uid}`).join('; '),
+      isDone: owned.length === 0,
+      act: () => orphanClaims(state),
+    },
+    {
+      name: 'DeleteLegacy',
+      precondition:
+        `It has uid ${legacyUid}, no member in the list, no claim and no client ` + 'Service.',
+      isDone: false,
+      act: () => deleteLegacy(state, records),
+    },
+  ];
+}
+
+/** All that its pods had is in the new members, which the stages before have seen. */
+function deleteLegacy(state: State, { work }: Records): JoinDecision {
+  const { legacy } = state;
+  const next = deletesNext(state);
+  if (legacy === undefined || legacy.isEnding) return awaitEnd(state);
+  const unready = awaitReady(next, state.joining?.cluster);
+  if (unready !== undefined) return unready;
+  const { resourceVersion } = legacy;
+  return { step: { type: 'delete-legacy', uid: work.legacyUid, resourceVersion }, next };
+}

@@ -1,0 +1,50 @@
+// The EtcdCluster whose members join old ones: it is told whose data they have, and who the others
+// are. It stays when the Takeover goes. Pure.
+import { ETCD_CLUSTERS } from '../../../shared/api/etcd-cluster.ts';
+import { JOINS_ANNOTATION, joinsText } from '../../../shared/api/etcd-joins.ts';
+import { CLUSTER_ID_ANNOTATION } from '../../../shared/api/etcd-peer.ts';
+import type { TakeoverWork } from '../../../shared/api/takeover.ts';
+import { apiVersionOf, type KubeObject, type Manifest } from '../../../shared/kube/objects.ts';
+import { annotationsFor, isMadeFor, labelsFor } from '../made-for.ts';
+import type { Takeover } from '../object.ts';
+
+/** As the API server is asked how it would store it: who joins whom is not known yet. */
+export const etcdClusterManifest = (
+  takeover: Takeover,
+  spec: Readonly<Record<string, unknown>>,
+): Manifest => ({
+  apiVersion: apiVersionOf(ETCD_CLUSTERS),
+  kind: 'EtcdCluster',
+  metadata: {
+    namespace: takeover.namespace,
+    name: takeover.spec.into.name,
+    labels: labelsFor(takeover),
+    annotations: annotationsFor(takeover),
+  },
+  spec,
+});
+
+/** As it is made. A plan about members at other addresses is refused. */
+export function joiningManifest(
+  takeover: Takeover,
+  spec: Readonly<Record<string, unknown>>,
+  { clusterId = '', oldMembers = [] }: TakeoverWork,
+): Manifest {
+  const manifest = etcdClusterManifest(takeover, spec);
+  const joins = joinsText(
+    oldMembers.map(({ name, peerUrl: url }) => ({ name, url })),
+    takeover.namespace,
+  );
+  if (typeof joins !== 'string') throw new Error(joins.message);
+  const told = { [CLUSTER_ID_ANNOTATION]: clusterId, [JOINS_ANNOTATION]: joins };
+  const annotations = { ...annotationsFor(takeover), ...told };
+  return { ...manifest, metadata: { ...manifest.metadata, annotations } };
+}
+
+/** It was made for this Takeover, and joins the cluster that was confirmed. */
+export const isJoining = (
+  object: KubeObject,
+  takeover: Takeover,
+  { clusterId }: TakeoverWork,
+): boolean =>
+  isMadeFor(object, takeover) && object.metadata.annotations?.[CLUSTER_ID_ANNOTATION] === clusterId;

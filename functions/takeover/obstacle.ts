@@ -1,0 +1,40 @@
+// Obstacles that a person put meanwhile in the way of a plan of an EtcdCluster. Pure.
+import type { Reason } from '../../shared/kube/conditions.ts';
+import { serviceChanged } from './blocked.ts';
+import { isSwitched } from './lead-over.ts';
+import { intoOf, type Records, selectorText } from './records.ts';
+import { refuseAccess } from './refuse-secrets.ts';
+import { isBegun } from './stages.ts';
+import type { State } from './state.ts';
+
+/** The plan was about another thing than there is now: only a person can say what to do. */
+export function obstacleTo(state: State, records: Records): Reason | undefined {
+  const { legacy, client, takeover } = state;
+  const { work } = records;
+  const [unasked] = refuseAccess(state);
+  if (isBegun(records, 'DeleteLegacy')) {
+    return legacy === undefined || legacy.uid === work.legacyUid ? unasked : LEGACY_GONE;
+  }
+  if (legacy?.uid !== work.legacyUid || legacy.isEnding) return LEGACY_GONE;
+  if (unasked !== undefined) return unasked;
+  if (isSwitched(state)) return undefined;
+  if (intoOf(takeover) !== work.into) return SPEC_CHANGED;
+  const { service } = work;
+  const isSame = client?.uid === service.uid && selectorText(client.selector) === service.selector;
+  return isSame ? undefined : serviceChanged(records, client, 'where clients write');
+}
+
+const LEGACY_GONE: Reason = {
+  reason: 'LegacyGone',
+  message:
+    'Somebody deleted the legacy EtcdCluster while it was taken over, and its pods go with it. ' +
+    'What was made stays: see status.steps and the new EtcdCluster. Claims with an owner are ' +
+    'deleted, too; back up a member that still answers.',
+};
+
+const SPEC_CHANGED: Reason = {
+  reason: 'SpecChanged',
+  message:
+    'spec.into is another one than was confirmed. Write it as it was, or roll it back ' +
+    '(spec.rollback: true) and create another Takeover.',
+};
