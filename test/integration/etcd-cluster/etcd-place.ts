@@ -12,7 +12,7 @@ import { type EtcdAdmin, openEtcdAdmin } from '../../../shared/etcd/admin.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { startShipped } from '../../builders/shipped.ts';
 import { until } from '../../builders/versioned-kind.ts';
-import { Kubelet } from '../nats-cluster/kubelet.ts';
+import { Kubelet, type KubeletOptions } from '../nats-cluster/kubelet.ts';
 import { logOf, spoilFile, spoilLog } from '../../builders/spoil-file.ts';
 import {
   CLAIMS,
@@ -32,7 +32,8 @@ const IMAGES = {
   'quay.io/coreos/etcd:v3.7.3': 'etcd-next',
 } as const;
 
-export interface EtcdPlaceOptions extends FunctionsOptions {
+export interface EtcdPlaceOptions
+  extends FunctionsOptions, Pick<KubeletOptions, 'hosts' | 'tellHosts'> {
   /** The kubelet probes as often as pods say. */
   readonly isPunctual?: boolean;
   /** Events come by themselves. */
@@ -79,7 +80,8 @@ export class EtcdPlace extends EtcdScene {
       binaries[image] = join(images, part);
       await copyFile(await resolvePart(part), join(images, part));
     }
-    const kubelet = new Kubelet({ plane, kube, binaries, isPunctual });
+    const { hosts = [], tellHosts = async () => undefined } = options;
+    const kubelet = new Kubelet({ plane, kube, binaries, isPunctual, hosts, tellHosts });
     kubelet.start();
     const place = new EtcdPlace({ plane, kube }, kubelet, options);
     await place.startFunctions(options);

@@ -91,6 +91,12 @@ async function putDeployment(): Promise<void> {
 }
 
 async function putClusters(): Promise<void> {
+  await put(SERVICES, {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { namespace, name: 'led-client' },
+    spec: { selector: { 'ballast.dev/etcd-cluster': 'made' }, ports: [{ port: 2379 }] },
+  });
   for (const [name, label] of [
     ['ours', OWN],
     ['theirs', 'by-hand'],
@@ -343,6 +349,21 @@ test('the Service of the old clients is led over, and no other one changed', asy
     await patch(`${CORE_AT}/services/web-client`, { spec: { selector: selector } }),
   ];
   expect(outcomes.map(({ status }) => status)).toEqual([200, 422, 422, 422, 422, 422, 422, 422]);
+});
+
+test('a Service that it has led over is led back to its old owner, and to nobody else', async () => {
+  const at = `${CORE_AT}/services/led-client`;
+  const owner = { apiVersion: 'etcd.database.coreos.com/v1beta2', kind: 'EtcdCluster', uid: 'a' };
+  const metadata = { ownerReferences: [{ ...owner, name: 'led', controller: true }] };
+  const other = { ownerReferences: [{ ...owner, name: 'old', controller: true }] };
+  const selector = { 'ballast.dev/etcd-cluster': null, app: 'etcd', etcd_cluster: 'led' };
+  const outcomes = [
+    await patch(at, { metadata, spec: { selector } }),
+    await patch(at, { spec: { selector } }),
+    await patch(at, { metadata: other, spec: { selector } }),
+    await patch(at, { metadata, spec: { selector: { ...selector, etcd_cluster: 'old' } } }),
+  ];
+  expect(outcomes.map(({ status }) => status)).toEqual([200, 422, 422, 422]);
 });
 
 test('a Deployment is scaled, and not changed otherwise', async () => {

@@ -31,6 +31,8 @@ export interface KubeletOptions {
   readonly isPunctual?: boolean;
   /** Lines of servers that are no pods of it, as they stand in `/etc/hosts`. */
   readonly hosts?: readonly string[];
+  /** Given all lines, for those servers. */
+  readonly tellHosts?: (text: string) => Promise<void>;
 }
 
 export class Kubelet {
@@ -253,6 +255,7 @@ export class Kubelet {
     const { hosts = [] } = this.#options;
     const text = ['127.0.0.1 localhost', ...hosts, ...lines, ''].join('\n');
     await Promise.all([...this.#pods.values()].map(({ container }) => container.writeHosts(text)));
+    await this.#options.tellHosts?.(text);
   }
 
   #end(pod: PodHere, object: KubeObject): void {

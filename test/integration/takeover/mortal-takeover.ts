@@ -1,6 +1,8 @@
-// The function takeover, with somebody who is told before and after each of its writes and may end
-// it there, as a process that dies: what it wrote before is written, and nothing comes after.
+// The function takeover, with somebody who is told before and after each of its writes, and of each
+// change of members that it asks for, and may end it there, as a process that dies: what it wrote
+// before is written, and nothing comes after.
 import type { Deps } from '../../../functions/takeover/deps.ts';
+import type { Door } from '../../../functions/takeover/door.ts';
 import { takeover } from '../../../functions/takeover/index.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 
@@ -13,9 +15,29 @@ export const mortalTakeover = (witness: Witness): typeof takeover => ({
   ...takeover,
   open: async (config, scope) => {
     const deps: Deps = await takeover.open(config, scope);
-    return Object.assign(deps, { kube: watched(deps.kube, witness) });
+    const kube = watched(deps.kube, witness);
+    return Object.assign(deps, { kube, door: watchedDoor(deps.door, witness) });
   },
 });
+
+const watchedDoor = (door: Door, witness: Witness): Door => ({
+  ...door,
+  add: around('etcd add', door.add, witness),
+  remove: around('etcd remove', door.remove, witness),
+  moveLeader: around('etcd move leader', door.moveLeader, witness),
+});
+
+const around =
+  <Args extends readonly unknown[]>(
+    write: string,
+    call: (...args: Args) => Promise<void>,
+    witness: Witness,
+  ) =>
+  async (...args: Args): Promise<void> => {
+    await witness('before', write);
+    await call(...args);
+    await witness('after', write);
+  };
 
 function watched(kube: KubeClient, witness: Witness): KubeClient {
   return new Proxy(kube, {

@@ -1,0 +1,220 @@
+// A place for takeovers in which members join: a real etcd 3.3.27 of three members as bare pods,
+// which know each other by their names, and the functions, each with the rights of its own account.
+// Members of the new cluster are processes as well, and both sides resolve the names of all.
+import { randomInt } from 'node:crypto';
+import { link, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { takeover } from '../../../functions/takeover/index.ts';
+import { takeoverRights } from '../../../knative/tools/rights/takeover.ts';
+import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
+import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
+import { TAKEOVERS, type TakeoverStatus } from '../../../shared/api/takeover.ts';
+import { systemClock } from '../../../shared/clock.ts';
+import { type EtcdAdmin, openEtcdAdmin } from '../../../shared/etcd/admin.ts';
+import { askLegacy } from '../../../shared/etcd/legacy.ts';
+import { SWEEP } from '../../../shared/function/sources.ts';
+import { type RunningFunction, startFunction } from '../../../shared/function/start.ts';
+import { PODS, SERVICES } from '../../../shared/stateful/parts.ts';
+import { defineLegacyEtcd, LegacyEtcd } from '../../builders/legacy-etcd.ts';
+import { giveTo, rooted } from '../../builders/rooted.ts';
+import { sendEvent } from '../../builders/send-event.ts';
+import { until } from '../../builders/versioned-kind.ts';
+import { EtcdPlace } from '../etcd-cluster/etcd-place.ts';
+import { mortalTakeover, type Witness } from './mortal-takeover.ts';
+import { DEPLOYMENTS, namespace } from './takeover-place.ts';
+
+export const OLD = ['old-a', 'old-b', 'old-c'];
+const NETWORK = `127.${randomInt(1, 255)}.${randomInt(1, 255)}`;
+const ipOf = (name: string): string => `${NETWORK}.${OLD.indexOf(name) + 1}`;
+const hostOf = (name: string): string => `${name}.old.${namespace}.svc`;
+const USER = 9000;
+/** Each change of members waits five seconds for the one before. */
+const WITHIN_MS = 300_000;
+const WAKE_EVERY_MS = 300;
+
+export class JoinPlace {
+  readonly etcd: EtcdPlace;
+  readonly old: LegacyEtcd;
+  #takeover: RunningFunction | undefined;
+  #last = '';
+
+  private constructor(etcd: EtcdPlace) {
+    this.etcd = etcd;
+    this.old = new LegacyEtcd(etcd.kube, namespace, 'old');
+  }
+
+  /** `into`: the names that a person grants. */
+  static async start(into: readonly string[]): Promise<JoinPlace> {
+    const roots: string[] = [];
+    const hosts = OLD.map((name) => `${ipOf(name)} ${hostOf(name)}`);
+    const tellHosts = async (text: string): Promise<void> => {
+      await Promise.all(roots.map((root) => writeFile(join(root, 'etc/hosts'), text)));
+    };
+    const etcd = await EtcdPlace.start({ hosts, tellHosts });
+    const place = new JoinPlace(etcd);
+    const text = ['127.0.0.1 localhost', ...hosts, ''].join('\n');
+    await Promise.all(OLD.map(async (name) => roots.push(await place.#startOld(name, text))));
+    await etcd.namespace(namespace);
+    const rights = takeoverRights(namespace, [], undefined, into);
+    await applyObjects(
+      etcd.kube,
+      rights.map((object) => ({ file: 'npm run rights', object })),
+    );
+    await defineLegacyEtcd(etcd.kube);
+    const claimOf = (name: string) => (name === 'old-a' ? {} : { claim: name });
+    await place.old.create(OLD.map((name) => ({ name, ip: ipOf(name), ...claimOf(name) })));
+    await place.#startOperator();
+    return place;
+  }
+
+  async #startOld(name: string, hosts: string): Promise<string> {
+    const { plane } = this.etcd;
+    const root = join(plane.dir, 'old', name);
+    await mkdir(join(root, 'etc'), { recursive: true });
+    await mkdir(join(root, 'data'), { recursive: true });
+    await link(await resolvePart('etcd-3-3'), join(root, 'etcd'));
+    await writeFile(join(root, 'etc/hosts'), hosts);
+    await giveTo(USER, join(root, 'data'));
+    const url = `http://${ipOf(name)}:2379`;
+    const peers = OLD.map((one) => `${one}=http://${hostOf(one)}:2380`).join(',');
+    await plane.add({
+      name,
+      ...rooted(root, USER, [
+        '/etcd',
+        `--name=${name}`,
+        '--data-dir=/data/member',
+        `--listen-client-urls=${url}`,
+        `--advertise-client-urls=http://${hostOf(name)}:2379`,
+        `--listen-peer-urls=http://${ipOf(name)}:2380`,
+        `--initial-advertise-peer-urls=http://${hostOf(name)}:2380`,
+        `--initial-cluster=${peers}`,
+        '--initial-cluster-state=new',
+        // So that those that join are sent a snapshot.
+        '--snapshot-count=100',
+      ]),
+      env: {},
+      url,
+      ready: async () => (await askLegacy({ url }, undefined, { timeoutMs: 2_000 })).isQuorate,
+    });
+    return root;
+  }
+
+  async #startOperator(): Promise<void> {
+    const labels = { name: 'etcd-operator' };
+    const containers = [{ name: 'operator', image: 'quay.io/coreos/etcd-operator:v0.9.4' }];
+    await this.etcd.kube.create(DEPLOYMENTS, {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { namespace, name: 'etcd-operator' },
+      spec: {
+        replicas: 1,
+        selector: { matchLabels: labels },
+        template: { metadata: { labels }, spec: { containers } },
+      },
+    });
+  }
+
+  /** Another one in place of the one that there is. */
+  async startTakeover(witness: Witness): Promise<void> {
+    await this.#takeover?.stop();
+    const account = { namespace: 'ballast-system', name: 'takeover' };
+    const environment = {
+      PORT: '0',
+      LOG_LEVEL: 'silent',
+      DRAIN_MINIMUM_SECONDS: '0',
+      WORK_SECONDS: '5',
+      KUBECONFIG: await this.etcd.kubeconfigOf(account),
+    };
+    const build = { version: '0.0.0', commit: '' };
+    const definition: typeof takeover = mortalTakeover(witness);
+    this.#takeover = await startFunction(definition, { environment, build });
+  }
+
+  async stop(): Promise<void> {
+    await this.#takeover?.stop();
+    await this.etcd.stop();
+  }
+
+  status(name: string): Promise<TakeoverStatus> {
+    return this.old.statusOf(name);
+  }
+
+  async edit(name: string, spec: object): Promise<void> {
+    await this.etcd.kube.patch(TAKEOVERS, { namespace, name }, { type: 'merge', body: { spec } });
+  }
+
+  async confirm(name: string, into: string): Promise<string> {
+    const spec = { storage: { medium: 'Volume', size: '10Gi' } };
+    await this.old.takeOver(name, { mode: 'Join', into: { name: into, spec } });
+    await this.#sweep();
+    const { plan } = await this.status(name);
+    const { id = '' } = plan ?? {};
+    if (id === '') throw new Error(`there is no plan: ${JSON.stringify(plan?.refusals)}`);
+    await this.edit(name, { confirm: id });
+    return id;
+  }
+
+  async #sweep(): Promise<void> {
+    const answer = await sendEvent(this.#takeover?.port ?? 0, SWEEP, {});
+    this.#last = `${answer.status} ${await answer.text()}`;
+  }
+
+  /** Every function is woken again and again until it is so. */
+  async wakeUntil(
+    name: string,
+    what: string,
+    isSo: (status: TakeoverStatus) => boolean,
+    revive: () => Promise<void> = async () => undefined,
+  ): Promise<void> {
+    const done = new AbortController();
+    const waking = ['etcd-cluster', 'etcd-peer'].map(async (one) => {
+      while (!done.signal.aborted) {
+        await (await sendEvent(this.etcd.portOf(one), SWEEP, {})).text();
+        await systemClock.sleep(WAKE_EVERY_MS);
+      }
+    });
+    try {
+      const look = async (): Promise<boolean> => {
+        await this.#sweep();
+        await revive();
+        return isSo(await this.status(name));
+      };
+      await until(what, look, WITHIN_MS);
+    } catch (cause) {
+      const status = { ...(await this.status(name)), plan: undefined };
+      throw new Error(`${this.#last} ${JSON.stringify(status, null, 1)}`, { cause });
+    } finally {
+      done.abort();
+      await Promise.all(waking);
+    }
+  }
+
+  async service() {
+    const found = await this.etcd.kube.get(SERVICES, { namespace, name: 'old-client' });
+    const { selector } = Object(found?.['spec']) as {
+      readonly selector: Readonly<Record<string, string>>;
+    };
+    return { selector, owners: found?.metadata.ownerReferences };
+  }
+
+  /** As kube-proxy leads new connections. */
+  async opened(): Promise<() => EtcdAdmin> {
+    const { selector } = await this.service();
+    const labelSelector = Object.entries(selector)
+      .map((pair) => pair.join('='))
+      .join(',');
+    const { items } = await this.etcd.kube.list(PODS, { namespace, labelSelector });
+    const endpoints = items.map(({ status }) => `http://${String(Object(status).podIP)}:2379`);
+    return () => openEtcdAdmin({ endpoints });
+  }
+
+  /** The members in the list, as this one of the old or new ones tells them. */
+  async members(url: string): Promise<readonly string[]> {
+    const { members } = await askLegacy({ url }, undefined, { timeoutMs: 3_000 });
+    return members.map(({ name }) => name).toSorted();
+  }
+
+  get oldUrl(): string {
+    return `http://${ipOf('old-a')}:2379`;
+  }
+}
