@@ -266,12 +266,15 @@ test.each<[string, object, object]>([
   expect(outcome).toMatchObject({ status: 201 });
 });
 
-const withUser = (user: object) => ({ auth: { users: [{ name: 'web', roles: [], ...user }] } });
+const roles = [{ name: 'web', permissions: [{ prefix: 'web/', access: 'Read' }] }];
+const withUser = (user: object) => ({
+  auth: { users: [{ name: 'web', roles: ['web'], ...user }], roles },
+});
 const label = { 'ballast.dev/takeover': 'over' };
 
 test.each<[string, string, object, object]>([
-  ['whose name it was granted', 'main', {}, {}],
-  ['whose name it was granted', 'old-20', {}, {}],
+  ['whose names it was granted', 'main', {}, {}],
+  ['whose names it was granted', 'old-20', {}, {}],
   ['users of an EtcdCluster no password', 'old-2', withUser({ passwordSecret: { name: 'a' } }), {}],
   ['no certificates but those', 'old-2', { tls: { clients: { secretName: 'web' } } }, {}],
   ['no certificates but those', 'old-2', { tls: { peers: { secretName: 'web' } } }, {}],
