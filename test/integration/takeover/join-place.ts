@@ -27,7 +27,7 @@ export const OLD = ['old-a', 'old-b', 'old-c'];
 const NETWORK = `127.${randomInt(1, 255)}.${randomInt(1, 255)}`;
 const ipOf = (name: string): string => `${NETWORK}.${OLD.indexOf(name) + 1}`;
 const hostOf = (name: string): string => `${name}.old.${namespace}.svc`;
-const USER = 9000;
+const USER = 65_534;
 /** Each change of members waits five seconds for the one before. */
 const WITHIN_MS = 300_000;
 const WAKE_EVERY_MS = 300;
