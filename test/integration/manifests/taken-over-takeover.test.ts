@@ -354,7 +354,7 @@ test('the Service of the old clients is led over, and no other one changed', asy
   expect(outcomes.map(({ status }) => status)).toEqual([200, 422, 422, 422, 422, 422, 422, 422]);
 });
 
-test('a Service that it has led over is led back to its old owner, and to nobody else', async () => {
+test('a Service that it has led over is led back to its old owner, and nowhere else', async () => {
   const at = `${CORE_AT}/services/led-client`;
   const owner = { apiVersion: 'etcd.database.coreos.com/v1beta2', kind: 'EtcdCluster', uid: 'a' };
   const metadata = { ownerReferences: [{ ...owner, name: 'led', controller: true }] };

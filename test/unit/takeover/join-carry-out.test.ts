@@ -230,6 +230,25 @@ test('a new member that is away once others leave keeps the others', async () =>
   expectDone(run);
 });
 
+test('on rollback none leaves without whom the others would have no quorum', async () => {
+  const run = await JoinCarrying.confirmed();
+  run.befalls = (one) => {
+    backOnceLedOver(one);
+    const isBack = one.status.work?.rollingBackAt !== undefined;
+    for (const name of isBack ? ['old-b', 'old-c'] : []) {
+      const dying = one.etcd.byName(name);
+      if (dying !== undefined) dying.isDead = true;
+    }
+  };
+  expect(await run.converge(60)).toBe(false);
+  expect(run.condition()).toBe('True MembersDown');
+  expect(membersOf(run)).toEqual([...PODS_OF_OLD, 'new-0', 'new-1']);
+  run.befalls = () => undefined;
+  revive(run);
+  await expectConverged(run);
+  expectRolledBack(run);
+});
+
 test('without a quorum nobody is told to leave', async () => {
   const run = await JoinCarrying.confirmed();
   run.held = () => true;
