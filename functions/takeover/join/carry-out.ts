@@ -64,8 +64,7 @@ function leadingStages(state: State, records: Records): readonly JoinStage[] {
   return [
     {
       name: 'SwitchService',
-      precondition:
-        `${joined} have what the leader has; Service ${service.name} has uid ` + `${service.uid}.`,
+      precondition: `${joined} have what the leader has; ${service.name} has uid ${service.uid}.`,
       isDone: isSwitched(state),
       act: () => switchService(state, records),
     },
@@ -83,8 +82,7 @@ function leadingStages(state: State, records: Records): readonly JoinStage[] {
     },
     {
       name: 'DeleteLegacy',
-      precondition:
-        `It has uid ${legacyUid}, no member in the list, no claim and no client ` + 'Service.',
+      precondition: `It has uid ${legacyUid}, no member in the list, and neither claims nor clients.`,
       isDone: false,
       act: () => deleteLegacy(state, records),
     },
