@@ -82,7 +82,7 @@ function leadingStages(state: State, records: Records): readonly JoinStage[] {
     },
     {
       name: 'DeleteLegacy',
-      precondition: `It has uid ${legacyUid}, no member in the list, and neither claims nor clients.`,
+      precondition: `It has uid ${legacyUid}, no member in the list, no claim and no client.`,
       isDone: false,
       act: () => deleteLegacy(state, records),
     },

@@ -1,6 +1,7 @@
 // The world of a takeover in which members join, on a model of the API server: one etcd of old and
 // new members, writers that never stop, the function that runs an EtcdCluster, and the garbage
 // collector. It throws as soon as nobody takes a write, or a change is made that must not be.
+import type { Access } from '../../../functions/takeover/access.ts';
 import { Deps } from '../../../functions/takeover/deps.ts';
 import { DOOR } from '../../../functions/takeover/door.ts';
 import { ETCD_CLUSTERS } from '../../../shared/api/etcd-cluster.ts';
@@ -23,6 +24,8 @@ export class JoinCarrying extends TakeoverRun<JoinCarrying> {
   readonly etcd: JoinEtcd;
   /** New members whose pods do not start. */
   held: (name: string) => boolean = () => false;
+  /** Members throw where they would not talk with somebody. */
+  meet: (access: Access) => void = () => undefined;
   /** Writers are told that they may have to wait. */
   mayStop = false;
   /** By member. */
@@ -38,8 +41,8 @@ export class JoinCarrying extends TakeoverRun<JoinCarrying> {
   }
 
   /** A plan is confirmed, and nothing is done yet. */
-  static async confirmed(): Promise<JoinCarrying> {
-    begin({ spec: { mode: 'Join' } });
+  static async confirmed(start = () => begin({ spec: { mode: 'Join' } })): Promise<JoinCarrying> {
+    start();
     putOperator(1);
     const run = new JoinCarrying(world.kube, new JoinEtcd());
     await run.confirm();
@@ -51,6 +54,7 @@ export class JoinCarrying extends TakeoverRun<JoinCarrying> {
     copy.befalls = this.befalls;
     copy.held = this.held;
     copy.hashOf = this.hashOf;
+    copy.meet = this.meet;
     return copy;
   }
 
@@ -143,9 +147,10 @@ export class JoinCarrying extends TakeoverRun<JoinCarrying> {
       throw new Error('a claim went');
   }
 
-  /** The member in the pod with this address. */
-  #memberAt(url: string | undefined): Member {
-    const ip = new URL(url ?? '').hostname;
+  /** The member that is asked. */
+  #memberAt(access: Access): Member {
+    this.meet(access);
+    const ip = new URL(access.endpoints[0]?.url ?? '').hostname;
     const pod = [...this.kube.of('pods').values()].find(
       (one) => Object(one['status']).podIP === ip,
     );
@@ -182,23 +187,23 @@ export class JoinCarrying extends TakeoverRun<JoinCarrying> {
     const options = { kube: this.kube.client, clock, workMs: 10_000, lease };
     return new Deps(options, {
       ...DOOR,
-      ask: async ({ url }) => this.#answer(this.#memberAt(url)),
-      add: async ({ endpoints }, peerUrl) => {
-        const by = this.#memberAt(endpoints[0]?.url);
+      ask: async (endpoint, tls) => this.#answer(this.#memberAt({ endpoints: [endpoint], tls })),
+      add: async (access, peerUrl) => {
+        const by = this.#memberAt(access);
         if (isNew(by.name)) throw new Error('a new member was asked to add one');
         await this.kube.write(`etcd add ${peerUrl}`, etcd.adding(peerUrl));
       },
-      remove: async ({ endpoints }, id) => {
-        const by = this.#memberAt(endpoints[0]?.url);
+      remove: async (access, id) => {
+        const by = this.#memberAt(access);
         const name = etcd.members.find((one) => one.id === id)?.name ?? id;
         await this.kube.write(`etcd remove ${name}`, this.#removing(by, id));
       },
-      moveLeader: async ({ endpoints }, id) => {
-        const { name } = this.#memberAt(endpoints[0]?.url);
+      moveLeader: async (access, id) => {
+        const { name } = this.#memberAt(access);
         await this.kube.write('etcd move leader', etcd.movingLeader(name, id));
       },
-      hashKv: async ({ endpoints }) => {
-        const { name } = this.#memberAt(endpoints[0]?.url);
+      hashKv: async (access) => {
+        const { name } = this.#memberAt(access);
         const { header } = answerOf(0).status;
         const hash = this.hashOf(name);
         return { header, hash, compactRevision: '0', hashRevision: undefined };

@@ -1,38 +1,20 @@
 // A confirmed plan of a cluster with TLS: members talk with those alone who know their names, trust
 // their authority and show what theirs signed, and it is carried out and rolled back all the same.
-import { X509Certificate } from 'node:crypto';
 import { beforeEach, expect, test } from 'vitest';
-import type { Access } from '../../../functions/takeover/access.ts';
-import { Failure } from '../../../shared/errors.ts';
 import { SECRETS } from '../../../shared/stateful/parts.ts';
 import { Carrying } from './carrying.ts';
 import { namesOf } from './takeover-run.ts';
 import { at, NEW_IP } from './others-at-work.ts';
-import { beginWithTls, clients, putOperator, servers } from './secrets.ts';
+import { JoinCarrying } from './join-carrying.ts';
+import { meetOver } from './meet.ts';
+import { beginWithTls, putOperator } from './secrets.ts';
 import { forbid, namespace, PODS_OF_OLD, world } from './world.ts';
-
-const NAMES = new Map([
-  [NEW_IP, 'old-client.shop.svc'],
-  ...PODS_OF_OLD.map((pod) => [`10.0.0.${pod.charCodeAt(4)}`, `${pod}.old.shop.svc`] as const),
-]);
-
-function meet({ endpoints, tls }: Access): void {
-  const authority = new X509Certificate(clients.certPem).publicKey;
-  const isKnown = new X509Certificate(tls?.cert ?? '').verify(authority);
-  if (!isKnown || tls?.ca !== servers.certPem) throw refused('certificate');
-  for (const { url, serverName } of endpoints) {
-    const { protocol, hostname } = new URL(url);
-    if (protocol !== 'https:' || serverName !== NAMES.get(hostname)) throw refused(url);
-  }
-}
-
-const refused = (why: string): Failure => new Failure('ETCD_UNAVAILABLE', `bad ${why}`);
 
 let run: Carrying;
 
 beforeEach(async () => {
   run = await Carrying.confirmed(beginWithTls);
-  run.meet = meet;
+  run.meet = meetOver([NEW_IP]);
 });
 
 test('it is carried out, and a backup knows members by their names', async () => {
@@ -57,6 +39,13 @@ test('it is carried out, and a backup knows members by their names', async () =>
   expect([run.status.phase, namesOf(run, 'etcdclusters')]).toEqual(['Done', ['new']]);
   // Keys and certificates are in Secrets alone.
   expect(JSON.stringify(run.status)).not.toMatch(/PRIVATE KEY|CERTIFICATE/);
+});
+
+test('members join and leave, and each is asked by its name', async () => {
+  const joined = await JoinCarrying.confirmed(() => beginWithTls({ mode: 'Join' }, {}));
+  joined.meet = meetOver(['10.0.1.0', '10.0.1.1', '10.0.1.2']);
+  expect(await joined.converge()).toBe(true);
+  expect([joined.status.phase, namesOf(joined, 'etcdclusters')]).toEqual(['Done', ['new']]);
 });
 
 /** While this step is the last one that was begun. */

@@ -14,7 +14,7 @@ export const HOSTS = ['old-client.shop.svc', 'new.shop.svc', '*.new-headless.sho
 /** Names in the certificate of the old members. */
 export const OF_SERVER = { hosts: ['*.old.shop.svc', 'old-client.shop.svc', 'localhost'] };
 const TLS = {
-  static: { member: { serverSecret: 'server', peerSecret: 'peer' }, operatorSecret: 'operator' },
+  static: { member: { serverSecret: 'server' }, operatorSecret: 'operator' },
 };
 
 export const into = (spec: object) => ({
@@ -60,8 +60,12 @@ export function putOperator(ca = servers.certPem): void {
   });
 }
 
-export function beginWithTls(): void {
-  begin({ legacy: { TLS }, spec: into({ tls: { clients: { secretName: 'given' } } }) });
+/** `peers`: by which members know each other. */
+export function beginWithTls(more: object = {}, peers: object = { peerSecret: 'peer' }): void {
+  const { static: settings } = TLS;
+  const member = { ...settings.member, ...peers };
+  const legacy = { TLS: { static: { ...settings, member } } };
+  begin({ legacy, spec: { ...into({ tls: { clients: { secretName: 'given' } } }), ...more } });
   putOperator();
   putSecret('server', { 'server-ca.crt': clients.certPem });
   putGiven(HOSTS);
