@@ -166,7 +166,7 @@ test('without a quorum there is no plan, and with it the same one again', async 
   await expect.poll(async () => (await planOf())?.id, LONG).toBe(id);
 });
 
-test('its account makes no EtcdCluster, though it may ask for one', async () => {
+test('its account makes no EtcdCluster of its own, though it may ask for one', async () => {
   const account = { namespace: 'ballast-system', name: 'takeover' };
   const kubeconfigPath = await accounts.kubeconfigFor('thief', account);
   const thief = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });
@@ -177,7 +177,7 @@ test('its account makes no EtcdCluster, though it may ask for one', async () => 
       metadata: { namespace, name: 'mine' },
       spec: {},
     });
-    await expect(made).rejects.toThrow('The function takeover makes no EtcdCluster');
+    await expect(made).rejects.toThrow('makes EtcdClusters for Takeovers alone');
   } finally {
     await thief.close();
   }
