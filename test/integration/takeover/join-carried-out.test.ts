@@ -12,7 +12,7 @@ import { EtcdTraffic } from '../../builders/etcd-traffic.ts';
 import { until } from '../../builders/versioned-kind.ts';
 import { JoinPlace, OLD } from './join-place.ts';
 import type { Witness } from './mortal-takeover.ts';
-import { DEPLOYMENTS, namespace } from './takeover-place.ts';
+import { namespace } from './takeover-place.ts';
 
 const LONG_MS = 600_000;
 const alive: Witness = async () => undefined;

@@ -21,7 +21,7 @@ import { sendEvent } from '../../builders/send-event.ts';
 import { until } from '../../builders/versioned-kind.ts';
 import { EtcdPlace } from '../etcd-cluster/etcd-place.ts';
 import { mortalTakeover, type Witness } from './mortal-takeover.ts';
-import { DEPLOYMENTS, namespace } from './takeover-place.ts';
+import { namespace } from './takeover-place.ts';
 
 export const OLD = ['old-a', 'old-b', 'old-c'];
 const NETWORK = `127.${randomInt(1, 255)}.${randomInt(1, 255)}`;
