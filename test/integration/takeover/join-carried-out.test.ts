@@ -13,6 +13,7 @@ import { until } from '../../builders/versioned-kind.ts';
 import { JoinPlace, OLD } from './join-place.ts';
 import type { Witness } from './mortal-takeover.ts';
 import { namespace } from './takeover-place.ts';
+import { DEPLOYMENTS } from '../../builders/legacy-kind.ts';
 
 const LONG_MS = 600_000;
 const alive: Witness = async () => undefined;

@@ -22,6 +22,7 @@ import { until } from '../../builders/versioned-kind.ts';
 import { EtcdPlace } from '../etcd-cluster/etcd-place.ts';
 import { mortalTakeover, type Witness } from './mortal-takeover.ts';
 import { namespace } from './takeover-place.ts';
+import { DEPLOYMENTS } from '../../builders/legacy-kind.ts';
 
 export const OLD = ['old-a', 'old-b', 'old-c'];
 const NETWORK = `127.${randomInt(1, 255)}.${randomInt(1, 255)}`;
