@@ -14,13 +14,6 @@ export interface Access {
 
 export type Known = Pick<State, 'legacy' | 'secrets'>;
 
-/** Where a Secret of the operator has what a client shows, and whom it trusts. */
-export const OF_OPERATOR = {
-  certificate: 'etcd-client.crt',
-  key: 'etcd-client.key',
-  authority: 'etcd-client-ca.crt',
-} as const;
-
 export const accessToOld = (known: Known, pods: readonly Pick<FoundPod, 'name' | 'ip'>[]): Access =>
   accessTo(known, pods, (legacy, { name }) => memberHostOf(legacy, name));
 
@@ -58,8 +51,8 @@ export const oldUrl = (legacy: LegacyEtcd, name: string, ip: string): string =>
 /** As the operator connects; undefined while a part of it is missing. */
 function tlsOf({ tls }: LegacyEtcd, secrets: State['secrets']): EtcdTls | undefined {
   const secret = tls === undefined ? undefined : secrets.get(tls.operatorSecret);
-  if (secret?.is !== 'found') return undefined;
-  const { certificate, key, authority } = OF_OPERATOR;
+  if (tls === undefined || secret?.is !== 'found') return undefined;
+  const { certificate, key, authority } = tls.keys;
   const { [certificate]: cert, [key]: own, [authority]: ca } = secret.data;
   return cert === undefined || own === undefined || ca === undefined
     ? undefined

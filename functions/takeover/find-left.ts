@@ -3,40 +3,37 @@
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { isRecord, textOf } from '../../shared/kube/json.ts';
 import type { KubeObject, ResourceRef } from '../../shared/kube/objects.ts';
-import { CLAIMS, PODS, SERVICES } from '../../shared/stateful/parts.ts';
-import {
-  clientServiceOf,
-  fieldOf,
-  headlessServiceOf,
-  LEGACY_LABEL,
-  type LegacyEtcd,
-} from './legacy.ts';
-import type { FoundClaim, FoundPod, FoundService, State } from './state.ts';
+import { CLAIMS, PODS, SERVICES, STATEFUL_SETS } from '../../shared/stateful/parts.ts';
+import { fieldOf, type LegacyEtcd } from './legacy.ts';
+import type { FoundClaim, FoundPod, FoundService, FoundStatefulSet, State } from './state.ts';
 
 /** An operator makes seven at most. */
 const OBJECTS_PER_PAGE = 100;
 /** All of them stand in the status. */
 export const OBJECTS_MAX = 40;
 
-type Left = Pick<State, 'pods' | 'strangers' | 'client' | 'headless' | 'claims' | 'isCut'>;
+type Services = Pick<State, 'client' | 'headless'>;
+type Left = Services & Pick<State, 'pods' | 'strangers' | 'claims' | 'isCut' | 'statefulSet'>;
 
 export async function findLeft(
   kube: KubeClient,
   legacy: LegacyEtcd,
   signal: AbortSignal,
 ): Promise<Left> {
-  const isOwned = (object: KubeObject): boolean =>
-    object.metadata.ownerReferences?.some(({ uid }) => uid === legacy.uid) === true;
+  const isOwned = (object: KubeObject): boolean => belongsTo(object, legacy.uid);
+  const statefulSet = await statefulSetOf(kube, legacy, signal);
+  const hasPods = legacy.statefulSet === undefined ? legacy.uid : statefulSet?.uid;
   const pods: FoundPod[] = [];
   const strangers: string[] = [];
-  const where = { namespace: legacy.namespace, labelSelector: `${LEGACY_LABEL}=${legacy.name}` };
+  const where = { namespace: legacy.namespace, labelSelector: legacy.selector };
   for await (const object of labelled(kube, PODS, where, signal)) {
-    if (isOwned(object)) pods.push(podOf(object));
+    if (belongsTo(object, hasPods)) pods.push(podOf(object));
     else strangers.push(object.metadata.name);
   }
   const claims: FoundClaim[] = [];
   for await (const object of labelled(kube, CLAIMS, where, signal)) {
-    claims.push({ ...identityOf(object), isOwned: isOwned(object) });
+    const goes = isOwned(object) || belongsTo(object, hasPods);
+    claims.push({ ...identityOf(object), isOwned: goes });
   }
   const service = async (name: string): Promise<FoundService | undefined> => {
     const { namespace } = legacy;
@@ -48,9 +45,27 @@ export async function findLeft(
     strangers: strangers.toSorted().slice(0, OBJECTS_MAX),
     claims: byName(claims).slice(0, OBJECTS_MAX),
     isCut: [pods, strangers, claims].some(({ length }) => length > OBJECTS_MAX),
-    client: await service(clientServiceOf(legacy)),
-    headless: await service(headlessServiceOf(legacy)),
+    client: await service(legacy.clientService),
+    headless: await service(legacy.headlessService),
+    statefulSet,
   };
+}
+
+const belongsTo = ({ metadata }: KubeObject, owner: string | undefined): boolean =>
+  metadata.ownerReferences?.some(({ uid }) => uid === owner) === true;
+
+/** One of that name that belongs to somebody else has other pods. */
+async function statefulSetOf(
+  kube: KubeClient,
+  { namespace, statefulSet: name, uid }: LegacyEtcd,
+  signal: AbortSignal,
+): Promise<FoundStatefulSet | undefined> {
+  if (name === undefined) return undefined;
+  const object = await kube.get(STATEFUL_SETS, { namespace, name }, { signal });
+  if (object === null || !belongsTo(object, uid)) return undefined;
+  const policy = fieldOf(fieldOf({ ...object }, 'spec'), 'persistentVolumeClaimRetentionPolicy');
+  const keepsClaims = policy['whenDeleted'] !== 'Delete';
+  return { name, uid: object.metadata.uid, keepsClaims };
 }
 
 export async function* labelled(

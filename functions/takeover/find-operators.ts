@@ -2,16 +2,17 @@
 // namespace that run it. The operators of backups and restores, of the same image, are others.
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { isKubeError } from '../../shared/kube/errors.ts';
-import { isRecord, textOf } from '../../shared/kube/json.ts';
+import { isRecord } from '../../shared/kube/json.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
 import { isOfRbac } from '../../shared/kube/rbac.ts';
 import { fieldOf } from './legacy.ts';
+import { operatorOf } from './legacy/operators.ts';
+import { type RunsIn, runsProgram } from './legacy/program.ts';
 import type { Takeover } from './object.ts';
 import type { FoundOperator, State } from './state.ts';
 
 export const DEPLOYMENTS = { group: 'apps', version: 'v1', resource: 'deployments' } as const;
 const OBJECTS_PER_PAGE = 100;
-const OPERATORS = { EtcdCluster: 'etcd-operator', NatsCluster: 'nats-operator' } as const;
 
 type Found = Pick<State, 'operators' | 'isOperatorForbidden'>;
 
@@ -22,11 +23,12 @@ export async function findOperators(
 ): Promise<Found> {
   const named = spec.legacy.operator;
   if (named !== undefined) return findNamed(kube, named, signal);
-  const program = OPERATORS[spec.legacy.kind];
+  const isOfNats = spec.legacy.kind === 'NatsCluster';
+  const runsIn = isOfNats ? runsProgram('nats-operator') : operatorOf(spec.legacy).runsIn;
   const found: FoundOperator[] = [];
   const options = { namespace, limit: OBJECTS_PER_PAGE, signal };
   for await (const { items } of kube.pages(DEPLOYMENTS, options)) {
-    found.push(...items.filter((one) => runs(one, program)).map((one) => operatorOf(one)));
+    found.push(...items.filter((one) => runs(one, runsIn)).map((one) => foundOf(one)));
   }
   const operators = found.toSorted((one, other) => (one.name < other.name ? -1 : 1));
   return { operators, isOperatorForbidden: false };
@@ -40,7 +42,7 @@ async function findNamed(
 ): Promise<Found> {
   try {
     const object = await kube.get(DEPLOYMENTS, named, { signal });
-    return { operators: object === null ? [] : [operatorOf(object)], isOperatorForbidden: false };
+    return { operators: object === null ? [] : [foundOf(object)], isOperatorForbidden: false };
   } catch (error) {
     if (!isKubeError(error, 'KUBE_FORBIDDEN') || !isOfRbac(error.answer?.message ?? '')) {
       throw error;
@@ -49,20 +51,15 @@ async function findNamed(
   }
 }
 
-function runs(deployment: KubeObject, program: string): boolean {
+function runs(deployment: KubeObject, runsIn: RunsIn): boolean {
   const { containers } = fieldOf(fieldOf(specOf(deployment), 'template'), 'spec');
   const all = Array.isArray(containers) ? containers.filter((one) => isRecord(one)) : [];
-  return all.some(({ image, command }) => {
-    if (Array.isArray(command)) return lastPart(textOf(command[0])) === program;
-    return lastPart(textOf(image)).replace(/[:@].*$/, '') === program;
-  });
+  return all.some((one) => runsIn(one));
 }
-
-const lastPart = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 
 const specOf = (deployment: KubeObject) => fieldOf({ ...deployment }, 'spec');
 
-function operatorOf(deployment: KubeObject): FoundOperator {
+function foundOf(deployment: KubeObject): FoundOperator {
   const { name, namespace = '', uid, resourceVersion } = deployment.metadata;
   const { replicas } = specOf(deployment);
   const { replicas: running } = fieldOf({ ...deployment }, 'status');

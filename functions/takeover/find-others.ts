@@ -16,8 +16,9 @@ export async function findOthers(
   const options = { namespace, limit: OBJECTS_PER_PAGE, signal };
   for await (const { items } of kube.pages(TAKEOVERS, options)) {
     for (const other of items.map((object) => takeoverOf(object))) {
-      const { kind, name } = other.spec.legacy;
-      const isOfSame = kind === spec.legacy.kind && name === spec.legacy.name;
+      const { apiVersion, kind, name } = other.spec.legacy;
+      const isOfKind = kind === spec.legacy.kind && apiVersion === spec.legacy.apiVersion;
+      const isOfSame = isOfKind && name === spec.legacy.name;
       const isSame = other.uid !== uid && isOfSame;
       if (isSame && !isOver(other) && isOlder(other, takeover)) others.push(other.name);
     }

@@ -10,6 +10,7 @@ import { isQuorate } from './frozen.ts';
 import type { Takeover } from './object.ts';
 import { type Records, selectorText } from './records.ts';
 import type { FoundClaim, FoundCluster, State } from './state.ts';
+import { stopOperators, stoppedOperators } from './stop-operators.ts';
 
 /** It selects the new pods, and no old one. */
 export const newSelectorOf = ({
@@ -61,10 +62,13 @@ export function awaitReady(next: string, cluster: FoundCluster | undefined): Dec
 }
 
 /** A write after the switch is in the old cluster alone: then that stays. */
-export function deleteLegacy(state: State, { frozen, legacyUid }: TakeoverWork): Decision {
+export function deleteLegacy(state: State, work: TakeoverWork): Decision {
+  const { frozen, legacyUid } = work;
   const { legacy } = state;
   const next = deletesNext(state);
   if (legacy === undefined || legacy.isEnding) return awaitEnd(state);
+  // One that was started again may lead the Service back, which would go with the object then.
+  if (!stoppedOperators(state)) return stopOperators(state, work);
   const unready = awaitReady(next, state.work?.cluster);
   if (unready !== undefined) return unready;
   const answers = answersOf(state);

@@ -1,10 +1,11 @@
-// The EtcdCluster of the etcd operator as it was read, and the names of what the operator made for
-// it. Its definition has no schema, so that anything may stand in any field: what has another shape
-// than the operator takes counts as absent. Pure.
-import { isRecord, textOf } from '../../shared/kube/json.ts';
+// The EtcdCluster of an etcd operator as it was read, whichever operator that is, and the names of
+// what was made for it. Its definition may have no schema, so that anything may stand in any field:
+// what has another shape than the operator takes counts as absent. What differs from one operator to
+// another is in `legacy/`. Pure.
+import { isRecord } from '../../shared/kube/json.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
 
-/** Alike for both kinds. */
+/** Alike for all kinds. */
 export interface LegacyObject {
   readonly name: string;
   readonly namespace: string;
@@ -16,36 +17,50 @@ export interface LegacyObject {
 
 export interface LegacyEtcd extends LegacyObject {
   readonly resourceVersion: string;
+  /** Clients connect to it. */
+  readonly clientService: string;
+  /** Gives the members their names in DNS. */
+  readonly headlessService: string;
+  /** By which pods and claims are listed. */
+  readonly selector: string;
+  /** The one of the labels whose value is the name of the object. */
+  readonly label: string;
+  /** All that its Services select by. */
+  readonly labels: Readonly<Record<string, string>>;
+  /** It has the pods, and starts them again; undefined where they are bare. */
+  readonly statefulSet: string | undefined;
   readonly tls: LegacyTls | undefined;
   /** An operator of all namespaces looks after it, so that it need not be in this one. */
   readonly isClusterwide: boolean;
 }
 
-/** Names of Secrets. */
-interface LegacyTls {
-  /** Clients connect over TLS. */
+/** Names of Secrets, and of what is in them. Clients connect over TLS. */
+export interface LegacyTls {
+  /** What members show. */
   readonly serverSecret: string;
-  /** With which the operator connects, as a client. */
+  readonly served: string;
+  /** The authority whose clients they let in; perhaps in the same Secret. */
+  readonly trustSecret: string;
+  readonly trusted: string;
+  /** With which the operator connects, as a client, and the field that names it. */
   readonly operatorSecret: string;
-}
-
-const SIZE_MAX = 7;
-
-export function legacyEtcdOf(object: KubeObject): LegacyEtcd {
-  const { resourceVersion, annotations = {} } = object.metadata;
-  const legacy = legacyOf(object, SIZE_MAX);
-  return {
-    ...legacy,
-    resourceVersion,
-    tls: tlsIn(legacy.spec),
-    isClusterwide: annotations['etcd.database.coreos.com/scope'] === 'clusterwide',
+  readonly namedIn: string;
+  readonly keys: {
+    readonly certificate: string;
+    readonly key: string;
+    readonly authority: string;
   };
 }
 
-export function legacyOf(object: KubeObject, sizeMax: number): LegacyObject {
+/** `size` where the object has no field of that name. */
+export function legacyOf(
+  object: KubeObject,
+  sizeMax: number,
+  sizeIn: (spec: Readonly<Record<string, unknown>>) => unknown = ({ size }) => size,
+): LegacyObject {
   const { name, namespace = '', uid, deletionTimestamp } = object.metadata;
   const spec = isRecord(object['spec']) ? object['spec'] : {};
-  const { size } = spec;
+  const size = sizeIn(spec);
   const isSize = Number.isInteger(size) && Number(size) > 0 && Number(size) <= sizeMax;
   return {
     name,
@@ -57,13 +72,6 @@ export function legacyOf(object: KubeObject, sizeMax: number): LegacyObject {
   };
 }
 
-function tlsIn(spec: Readonly<Record<string, unknown>>): LegacyTls | undefined {
-  const settings = fieldOf(fieldOf(spec, 'TLS'), 'static');
-  const serverSecret = textOf(fieldOf(settings, 'member')['serverSecret']);
-  const operatorSecret = textOf(settings['operatorSecret']);
-  return serverSecret === '' ? undefined : { serverSecret, operatorSecret };
-}
-
 export function fieldOf(
   fields: Readonly<Record<string, unknown>>,
   name: string,
@@ -72,18 +80,11 @@ export function fieldOf(
   return isRecord(value) ? value : {};
 }
 
-/** Clients connect to it. */
-export const clientServiceOf = ({ name }: Pick<LegacyEtcd, 'name'>): string => `${name}-client`;
-
-/** Gives the members their names in DNS. */
-export const headlessServiceOf = ({ name }: Pick<LegacyEtcd, 'name'>): string => name;
-
-/** On pods, Services and claims: the name of the object. */
-export const LEGACY_LABEL = 'etcd_cluster';
-
 /** The name of a member, for which its certificate is. */
-export const memberHostOf = ({ name, namespace }: LegacyEtcd, pod: string): string =>
-  `${pod}.${name}.${namespace}.svc`;
+export const memberHostOf = ({ headlessService, namespace }: LegacyEtcd, pod: string): string =>
+  `${pod}.${headlessService}.${namespace}.svc`;
 
-export const clientHostOf = (legacy: Pick<LegacyEtcd, 'name' | 'namespace'>): string =>
-  `${clientServiceOf(legacy)}.${legacy.namespace}.svc`;
+export const clientHostOf = ({
+  clientService,
+  namespace,
+}: Pick<LegacyEtcd, 'clientService' | 'namespace'>): string => `${clientService}.${namespace}.svc`;

@@ -3,16 +3,16 @@
 import { X509Certificate } from 'node:crypto';
 import { BlockList, isIP, isIPv6 } from 'node:net';
 import { givenIn } from './read-secrets.ts';
-import { clientServiceOf, type LegacyEtcd } from './legacy.ts';
+import type { LegacyEtcd } from './legacy.ts';
 import { dataIn } from './refuse-secrets.ts';
 import type { State } from './state.ts';
 
 export function lostNames(state: State, legacy: LegacyEtcd): readonly string[] {
-  const { serverSecret = '' } = legacy.tls ?? {};
-  const old = parsed(dataIn(state, serverSecret)?.['server.crt']);
+  const { serverSecret = '', served = '' } = legacy.tls ?? {};
+  const old = parsed(dataIn(state, serverSecret)?.[served]);
   const next = parsed(dataIn(state, givenIn(state.target))?.['tls.crt']);
   if (old === undefined || next === undefined) return [];
-  const service = clientServiceOf(legacy);
+  const service = legacy.clientService;
   const names = [...usualNames(service, legacy.namespace), ...ofKind(old, 'DNS')];
   const dialed = [...new Set(names)].filter((name) => name.split('.')[0] === service);
   return [

@@ -4,7 +4,8 @@ import { listed } from '../../shared/stateful/decision.ts';
 import { answersOf, silentOf } from './answers.ts';
 import { joins } from './join/mode.ts';
 import { notesToJoin } from './join/notes.ts';
-import { headlessServiceOf, type LegacyEtcd } from './legacy.ts';
+import type { LegacyEtcd } from './legacy.ts';
+import { operatorOf } from './legacy/operators.ts';
 import { lostNames } from './lost-names.ts';
 import { givenIn } from './read-secrets.ts';
 import type { Seen, State } from './state.ts';
@@ -14,13 +15,14 @@ export function notesOf(state: State): readonly Reason[] {
   if (legacy === undefined) return [];
   return [
     ...operatorNotes(state),
-    ...emptyDirs(state),
+    ...emptyDirs(state, legacy),
     ...away(state),
     ...elsewhere(state),
     ...size(state, legacy),
     ...strangerNotes(state),
     ...(joins(state) ? notesToJoin(legacy) : [direct(legacy)]),
     ...otherNames(state, legacy),
+    ...operatorOf(state.takeover.spec.legacy).notes(state, legacy),
     ...unasked(state),
   ];
 }
@@ -39,12 +41,13 @@ export function operatorNotes({ operators: found }: Seen): readonly Reason[] {
     }));
 }
 
-function emptyDirs({ pods }: State): readonly Reason[] {
+function emptyDirs({ pods }: State, { statefulSet }: LegacyEtcd): readonly Reason[] {
   const names = pods.filter(({ claim }) => claim === undefined).map(({ name }) => name);
   if (names.length === 0) return [];
   const message =
     `The data of ${listed(names)} is in an emptyDir, and goes with the pod: do not delete ` +
-    `${names.length === 1 ? 'it' : 'them'} before all is taken over. Nobody makes another pod.`;
+    `${names.length === 1 ? 'it' : 'them'} before all is taken over. ` +
+    (statefulSet === undefined ? 'Nobody makes another pod.' : 'Another pod begins without it.');
   return [{ reason: 'EmptyDir', message }];
 }
 
@@ -92,7 +95,7 @@ const direct = (legacy: LegacyEtcd): Reason => ({
   reason: 'DirectClients',
   message:
     `Clients that connect to pods by their addresses, or by names of Service ` +
-    `${headlessServiceOf(legacy)}, are stopped as all others and not led over: lead them to the ` +
+    `${legacy.headlessService}, are stopped as all others and not led over: lead them to the ` +
     'client Service before.',
 });
 

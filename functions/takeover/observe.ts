@@ -1,7 +1,7 @@
 // Reads the state of a takeover: of an EtcdCluster the legacy object with what its operator left
 // for it, its members' own word, the operator, the Secrets that matter, and how the new EtcdCluster
 // would be stored; of a NatsCluster by nats/observe. Writes nothing.
-import { LEGACY_ETCDS, LEGACY_NATS } from '../../shared/api/takeover.ts';
+import { LEGACY_NATS } from '../../shared/api/takeover.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { isKubeError } from '../../shared/kube/errors.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
@@ -14,7 +14,8 @@ import { findOperators } from './find-operators.ts';
 import { findOthers } from './find-others.ts';
 import { joins } from './join/mode.ts';
 import { observeJoining } from './join/observe-work.ts';
-import { type LegacyEtcd, legacyEtcdOf } from './legacy.ts';
+import type { LegacyEtcd } from './legacy.ts';
+import { operatorOf } from './legacy/operators.ts';
 import { observeNats } from './nats/observe.ts';
 import type { Takeover } from './object.ts';
 import { canAsk } from './refuse-secrets.ts';
@@ -49,7 +50,7 @@ export async function observe(
   if (object === null) {
     return { state: await observedWork({ kube, clock, door, signal }, state), isRemembered: false };
   }
-  const legacy = legacyEtcdOf(object);
+  const legacy = operatorOf(takeover.spec.legacy).legacyOf(object);
   const left = await findLeft(kube, legacy, signal);
   const operators = await findOperators(kube, takeover, signal);
   const found = { ...state, legacy, ...left, ...operators };
@@ -101,6 +102,7 @@ const NOTHING_FOUND = {
   isCut: false,
   client: undefined,
   headless: undefined,
+  statefulSet: undefined,
   claims: [],
   secrets: new Map(),
   operators: [],
@@ -119,7 +121,7 @@ async function readLegacy(
   signal: AbortSignal,
 ): Promise<{ readonly object: KubeObject | null; readonly isKindKnown: boolean }> {
   const { name, kind } = spec.legacy;
-  const ref = kind === 'NatsCluster' ? LEGACY_NATS : LEGACY_ETCDS;
+  const ref = kind === 'NatsCluster' ? LEGACY_NATS : operatorOf(spec.legacy).ref;
   try {
     const object = await kube.get(ref, { namespace, name }, { signal });
     return { object, isKindKnown: true };

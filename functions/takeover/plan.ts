@@ -12,7 +12,12 @@ import type { Takeover } from './object.ts';
 import { madeToRestore, plannedObjects } from './planned-objects.ts';
 import { plannedSteps } from './planned-steps.ts';
 import { refuseMissing, refuseNames, refuseOthers } from './refuse-found.ts';
-import { refuseItsOperator, refuseItsServices, refuseMembers } from './refuse-legacy.ts';
+import {
+  refuseItsOperator,
+  refuseItsServices,
+  refuseItsWays,
+  refuseMembers,
+} from './refuse-legacy.ts';
 import { refuseSecrets } from './refuse-secrets.ts';
 import { refuseCertificates, refuseTarget } from './refuse-target.ts';
 import type { Asked, State } from './state.ts';
@@ -29,6 +34,7 @@ const REFUSALS: readonly ((state: State) => readonly Reason[])[] = [
   refuseSecrets,
   refuseMembers,
   refuseItsServices,
+  refuseItsWays,
   refuseItsOperator,
   refuseNames,
   refuseTarget,
@@ -76,7 +82,7 @@ const UNASKED = 'Members or servers were not asked from here.';
  * every status are left out.
  */
 function idOf({ takeover, legacy, secrets, target, members, ...state }: State): string {
-  const { client, headless, pods, claims, operators } = state;
+  const { client, headless, pods, claims, operators, statefulSet } = state;
   const about = {
     legacy: legacy && lasting(legacy),
     target: target.spec,
@@ -89,6 +95,7 @@ function idOf({ takeover, legacy, secrets, target, members, ...state }: State): 
       client: client && lasting(client),
       headless: headless && lasting(headless),
       pods,
+      ...(statefulSet === undefined ? {} : { statefulSet }),
       claims: claims.map((one) => lasting(one)),
       operators: operators.map((one) => lasting(one)),
     },

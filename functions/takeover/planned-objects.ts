@@ -2,8 +2,9 @@
 // Pure.
 import { claimName, headlessName, peerNameOf } from '../../shared/api/etcd-names.ts';
 import type { PlannedObject } from '../../shared/api/takeover.ts';
-import { clientServiceOf, headlessServiceOf, type LegacyEtcd } from './legacy.ts';
-import { givenIn } from './read-secrets.ts';
+import type { LegacyEtcd } from './legacy.ts';
+import { operatorOf } from './legacy/operators.ts';
+import { givenIn, secretsOf } from './read-secrets.ts';
 import { madeNameOf } from './records.ts';
 import type { FoundClaim, FoundPod, Seen, State } from './state.ts';
 
@@ -13,6 +14,7 @@ type Made = (state: State, legacy: LegacyEtcd) => readonly PlannedObject[];
 export function plannedObjects(state: State, made: Made): readonly PlannedObject[] {
   const { legacy } = state;
   if (legacy === undefined) return [];
+  const { group, resource } = operatorOf(state.takeover.spec.legacy).ref;
   return [
     ...made(state, legacy),
     ...services(state, legacy),
@@ -21,7 +23,7 @@ export function plannedObjects(state: State, made: Made): readonly PlannedObject
     ...state.claims.map(kept),
     ...secrets(state, legacy),
     ...state.strangers.map((name) => stranger(name)),
-    keptDefinition('etcdclusters.etcd.database.coreos.com'),
+    keptDefinition(`${resource}.${group}`),
   ];
 }
 
@@ -57,8 +59,8 @@ export const make = (kind: string, name: string, why: string): PlannedObject => 
 });
 
 function services({ takeover, client, headless }: State, legacy: LegacyEtcd) {
-  const adopted = adoptedService(clientServiceOf(legacy), `EtcdCluster ${takeover.spec.into.name}`);
-  const gone = goneService(headlessServiceOf(legacy), 'members');
+  const adopted = adoptedService(legacy.clientService, `EtcdCluster ${takeover.spec.into.name}`);
+  const gone = goneService(legacy.headlessService, 'members');
   return [...(client === undefined ? [] : [adopted]), ...(headless === undefined ? [] : [gone])];
 }
 
@@ -91,14 +93,15 @@ export const operatorsIn = ({ takeover, operators: found }: Seen): readonly Plan
         : 'The operator does not run.',
   }));
 
-function deleted({ pods }: State, { name }: LegacyEtcd): readonly PlannedObject[] {
+function deleted({ takeover, pods }: State, legacy: LegacyEtcd): readonly PlannedObject[] {
+  const { ref, going } = operatorOf(takeover.spec.legacy);
   const object: PlannedObject = {
     action: 'Delete',
-    kind: 'EtcdCluster (etcd.database.coreos.com)',
-    name,
+    kind: `EtcdCluster (${ref.group})`,
+    name: legacy.name,
     why: 'Deleted last, when all else has been seen to be right; its pods go with it.',
   };
-  return [object, ...pods.map(member)];
+  return [object, ...going(legacy), ...pods.map(member)];
 }
 
 const member = ({ name, claim }: FoundPod): PlannedObject => ({
@@ -121,7 +124,7 @@ const kept = ({ name, isOwned }: FoundClaim): PlannedObject => ({
 });
 
 function secrets({ target }: State, { tls }: LegacyEtcd): readonly PlannedObject[] {
-  const names = new Set([tls?.serverSecret, tls?.operatorSecret, tls && givenIn(target)]);
+  const names = new Set([...secretsOf(tls), tls && givenIn(target)]);
   return [...names].flatMap((name) =>
     name
       ? [{ action: 'Keep', kind: 'Secret', name, why: 'It is yours; it is only read.' } as const]

@@ -2,7 +2,7 @@
 // it. Pure.
 import type { PlannedStep } from '../../shared/api/takeover.ts';
 import { sourceOf } from './answers.ts';
-import { clientServiceOf, type LegacyEtcd } from './legacy.ts';
+import type { LegacyEtcd } from './legacy.ts';
 import type { Seen, State } from './state.ts';
 
 export function plannedSteps(state: State): readonly PlannedStep[] {
@@ -71,7 +71,7 @@ type Does = Pick<PlannedStep, 'name' | 'does'>;
 export const switchesService = ({ takeover }: State, legacy: LegacyEtcd): Does => ({
   name: 'SwitchService',
   does:
-    `Service ${clientServiceOf(legacy)} leads to EtcdCluster ${takeover.spec.into.name}, and no ` +
+    `Service ${legacy.clientService} leads to EtcdCluster ${takeover.spec.into.name}, and no ` +
     'longer has an owner.',
 });
 

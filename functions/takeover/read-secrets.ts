@@ -21,9 +21,15 @@ export async function readSecrets(
   return secrets;
 }
 
+/** Those that are there. */
+export const secretsOf = (tls: LegacyEtcd['tls']): readonly string[] =>
+  tls === undefined
+    ? []
+    : [...new Set([tls.operatorSecret, tls.serverSecret, tls.trustSecret])].filter(Boolean);
+
 /** Those that a plan is about. */
 export const planSecretsOf = ({ tls }: Pick<LegacyEtcd, 'tls'>, target: Target) =>
-  tls === undefined ? [] : [tls.serverSecret, tls.operatorSecret, givenIn(target)];
+  tls === undefined ? [] : [...secretsOf(tls), givenIn(target)];
 
 /** By which members are asked as long as it is carried out. */
 export const workSecretsOf = ({ tls }: Pick<LegacyEtcd, 'tls'>) =>

@@ -35,7 +35,8 @@ export function refuseMissing(
 export interface Serving {
   /** The label that leads to what the operator made. */
   readonly label: string;
-  readonly app: string;
+  /** All by which the operator had it select. */
+  readonly labels: Readonly<Record<string, string>>;
   readonly services: readonly (readonly [string, FoundService | undefined])[];
 }
 
@@ -48,15 +49,18 @@ export const refuseServices = (
 
 function judged(
   { namespace, spec: { legacy } }: Seen['takeover'],
-  { label, app, name }: Omit<Serving, 'services'> & { readonly name: string },
+  { label, labels, name }: Omit<Serving, 'services'> & { readonly name: string },
   service: FoundService | undefined,
 ): readonly Reason[] {
   const { kind, name: of } = legacy;
   const which = `Service ${namespace}/${name}`;
   if (service === undefined) {
+    const selector = Object.entries(labels)
+      .map((pair) => pair.join(': '))
+      .join(', ');
     const message =
       `There is no ${which}, by which clients or its own pods know it. Make it anew with ` +
-      `the selector app: ${app}, ${label}: ${of}.`;
+      `the selector ${selector}.`;
     return [{ reason: 'ServiceMissing', message }];
   }
   if (!service.isOwned) {

@@ -4,7 +4,8 @@ import type { Reason } from '../../shared/kube/conditions.ts';
 import { listed } from '../../shared/stateful/decision.ts';
 import { answersOf, oldestOf, silentOf } from './answers.ts';
 import { joins } from './join/mode.ts';
-import { clientServiceOf, headlessServiceOf, LEGACY_LABEL, type LegacyEtcd } from './legacy.ts';
+import type { LegacyEtcd } from './legacy.ts';
+import { operatorOf } from './legacy/operators.ts';
 import { refuseOperator, refuseServices } from './refuse-found.ts';
 import { canAsk } from './refuse-secrets.ts';
 import { refuseSilent } from './refuse-silent.ts';
@@ -18,10 +19,13 @@ export function refuseMembers(state: State): readonly Reason[] {
   const { legacy, pods, members, isCut } = state;
   if (legacy === undefined) return [];
   if (isCut) return [tooMany(legacy)];
+  if (legacy.statefulSet !== undefined && state.statefulSet === undefined) {
+    return [setMissing(legacy)];
+  }
   if (pods.length === 0) return [noMembers(legacy)];
   const probed = pods.filter(({ endsUnhealthy }) => endsUnhealthy).map(({ name }) => name);
   // Only a restore raises an alarm.
-  if (probed.length > 0 && !joins(state)) return [endsWithAlarm(probed)];
+  if (probed.length > 0 && !joins(state)) return [endsWithAlarm(probed, legacy)];
   if (members === undefined || !canAsk(state)) return [];
   const answers = answersOf(state);
   const silent = answers.length === 0 ? refuseSilent(state) : [];
@@ -46,18 +50,27 @@ const noMembers = ({ name, namespace }: LegacyEtcd): Reason => ({
     'from. If a claim or a backup of it is left, restore that with an EtcdRestore.',
 });
 
-const endsWithAlarm = (pods: readonly string[]): Reason => ({
+/** Its operator makes it anew when claims are to grow, and leaves the pods without one meanwhile. */
+const setMissing = ({ name, namespace, statefulSet }: LegacyEtcd): Reason => ({
+  reason: 'StatefulSetMissing',
+  message:
+    `There is no StatefulSet ${namespace}/${statefulSet} of EtcdCluster ${name}, so that nobody ` +
+    'knows which pods are its own. Its operator makes it anew: let it run for a moment.',
+});
+
+const endsWithAlarm = (pods: readonly string[], { statefulSet }: LegacyEtcd): Reason => ({
   reason: 'ProbeEndsPods',
   message:
     `The liveness probe of ${listed(pods)} asks for the health of etcd, which is none while an ` +
-    'alarm keeps writers from writing: the kubelet would end these pods, and nobody starts them ' +
-    'again. Take it over by hand: docs/takeover.md.',
+    'alarm keeps writers from writing: the kubelet would end these pods, and ' +
+    (statefulSet === undefined ? 'nobody starts them again. ' : 'all that start after them. ') +
+    'Take it over by hand: docs/takeover.md.',
 });
 
-const tooMany = ({ name }: LegacyEtcd): Reason => ({
+const tooMany = ({ name, label }: LegacyEtcd): Reason => ({
   reason: 'TooMany',
   message:
-    `More pods or claims have the label ${LEGACY_LABEL}: ${name} than any operator ` +
+    `More pods or claims have the label ${label}: ${name} than any operator ` +
     'makes. Take it off those that are not of this cluster.',
 });
 
@@ -145,10 +158,17 @@ export function refuseItsServices(state: State): readonly Reason[] {
   const { legacy, client, headless } = state;
   if (legacy === undefined) return [];
   const services = [
-    [clientServiceOf(legacy), client],
-    [headlessServiceOf(legacy), headless],
+    [legacy.clientService, client],
+    [legacy.headlessService, headless],
   ] as const;
-  return refuseServices(state, { label: LEGACY_LABEL, app: 'etcd', services });
+  const { label, labels } = legacy;
+  return refuseServices(state, { label, labels, services });
+}
+
+/** What this operator does otherwise than the others. */
+export function refuseItsWays(state: State): readonly Reason[] {
+  const { takeover, legacy } = state;
+  return legacy === undefined ? [] : operatorOf(takeover.spec.legacy).refuse(state, legacy);
 }
 
 export function refuseItsOperator(state: State): readonly Reason[] {
@@ -156,10 +176,5 @@ export function refuseItsOperator(state: State): readonly Reason[] {
   if (legacy === undefined) return [];
   const isUnknown = legacy.isClusterwide && operators.length === 0;
   if (takeover.spec.legacy.operator !== undefined || !isUnknown) return refuseOperator(state);
-  const message =
-    'It is looked after by an operator of all namespaces (annotation ' +
-    'etcd.database.coreos.com/scope), which is not in this one and may run still. Create a ' +
-    'Takeover that names its Deployment in spec.legacy.operator, or take the annotation off if ' +
-    'it is gone.';
-  return [{ reason: 'OperatorUnknown', message }];
+  return [{ reason: 'OperatorUnknown', message: operatorOf(takeover.spec.legacy).unknown }];
 }

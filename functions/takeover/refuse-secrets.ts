@@ -4,22 +4,33 @@
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { certificatesIn, type SecretData } from '../../shared/stateful/certificates/secret-data.ts';
 import { hasExpired, unfitToAsk } from '../../shared/stateful/certificates/unfit.ts';
-import { OF_OPERATOR } from './access.ts';
-import { givenIn } from './read-secrets.ts';
+import type { LegacyTls } from './legacy.ts';
+import { givenIn, secretsOf } from './read-secrets.ts';
 import type { State } from './state.ts';
 
 export function refuseSecrets(state: State): readonly Reason[] {
   const { legacy, target } = state;
   if (legacy?.tls === undefined) return [];
-  const { serverSecret } = legacy.tls;
+  const { operatorSecret, serverSecret, served, trustSecret, trusted } = legacy.tls;
+  if (operatorSecret === '') return [unnamed(legacy.tls)];
   const given = givenIn(target);
   return [
     ...refuseAccess(state),
     ...endSoon(state),
-    ...lackOf(state, serverSecret, ['server-ca.crt']),
+    ...(serverSecret === trustSecret ? [] : lackOf(state, serverSecret, [served])),
+    ...(mayTrustBlindly(state) ? [] : lackOf(state, trustSecret, [trusted])),
     ...(given === '' ? [] : lackOf(state, given, ['tls.crt', 'tls.key', 'ca.crt'])),
   ];
 }
+
+/**
+ * A Secret of the authority alone may have the key of that, and nobody has to grant it: then one
+ * client is known, the operator.
+ */
+export const mayTrustBlindly = ({ legacy, secrets }: State): boolean =>
+  legacy?.tls !== undefined &&
+  legacy.tls.trustSecret !== legacy.tls.serverSecret &&
+  secrets.get(legacy.tls.trustSecret)?.is === 'forbidden';
 
 export const canAsk = (state: State): boolean => refuseAccess(state).length === 0;
 
@@ -28,15 +39,15 @@ export function refuseAccess(state: State): readonly Reason[] {
   const { tls } = state.legacy ?? {};
   if (tls === undefined) return [];
   const name = tls.operatorSecret;
-  const lacks = lackOf(state, name, Object.values(OF_OPERATOR));
+  const { keys } = tls;
+  const lacks = lackOf(state, name, Object.values(keys));
   if (lacks.length > 0) return lacks;
-  const { 'etcd-client.crt': certificate = '', 'etcd-client.key': key = '' } =
-    dataIn(state, name) ?? {};
+  const { [keys.certificate]: certificate = '', [keys.key]: key = '' } = dataIn(state, name) ?? {};
   const why = unfitToAsk({ certificate, key }, state.nowMs);
   if (why === undefined) return [];
   const message =
     `Secret ${state.takeover.namespace}/${name}, with which members are asked, ${why}. Put one ` +
-    'into it as etcd-client.crt, with its etcd-client.key, that an authority in server-ca.crt ' +
+    `into it as ${keys.certificate}, with its ${keys.key}, that an authority in ${tls.trusted} ` +
     'signed.';
   return [{ reason: 'CertificateUnfit', message }];
 }
@@ -47,11 +58,12 @@ const DAY_MS = 86_400_000;
 /** Amid it nobody could be asked any more, and nobody could end the alarm. */
 function endSoon(state: State): readonly Reason[] {
   const { takeover, legacy, nowMs } = state;
-  const { operatorSecret = '', serverSecret = '' } = legacy?.tls ?? {};
+  if (legacy?.tls === undefined) return [];
+  const { operatorSecret, keys, serverSecret, served } = legacy.tls;
   const all = [
-    [operatorSecret, OF_OPERATOR.certificate],
-    [operatorSecret, OF_OPERATOR.authority],
-    [serverSecret, 'server.crt'],
+    [operatorSecret, keys.certificate],
+    [operatorSecret, keys.authority],
+    [serverSecret, served],
   ] as const;
   return all.flatMap(([name, entry]) => {
     const certificate = dataIn(state, name)?.[entry] ?? '';
@@ -65,7 +77,7 @@ function endSoon(state: State): readonly Reason[] {
 }
 
 function lackOf(state: State, name: string, keys: readonly string[]): readonly Reason[] {
-  if (name === '') return [UNNAMED];
+  if (name === '') return [unnamed(state.legacy?.tls)];
   const which = `Secret ${state.takeover.namespace}/${name}`;
   const secret = state.secrets.get(name) ?? { is: 'missing' };
   if (secret.is === 'forbidden') return [forbidden(state, which)];
@@ -85,15 +97,17 @@ function lackOf(state: State, name: string, keys: readonly string[]): readonly R
   return [{ reason: 'SecretMissing', message }];
 }
 
-const UNNAMED: Reason = {
-  reason: 'SecretMissing',
-  message:
-    'Its spec.TLS.static.operatorSecret names no Secret, so that nobody can ask its members. ' +
-    'Name one with etcd-client.crt, etcd-client.key and etcd-client-ca.crt.',
-};
+function unnamed(tls: LegacyTls | undefined): Reason {
+  const { certificate = '', key = '', authority = '' } = tls?.keys ?? {};
+  const field = tls?.namedIn ?? '';
+  const message =
+    `Its ${field} names no Secret, so that nobody can ask its members. Name one with ` +
+    `${certificate}, ${key} and ${authority}.`;
+  return { reason: 'SecretMissing', message };
+}
 
 function forbidden({ takeover: { namespace }, legacy, target }: State, which: string): Reason {
-  const all = [legacy?.tls?.operatorSecret, legacy?.tls?.serverSecret, givenIn(target)];
+  const all = [...secretsOf(legacy?.tls), givenIn(target)];
   const named = all.flatMap((one) => (one ? [`--secret ${one}`] : [])).join(' ');
   const message =
     `The function may not read ${which}. Grant it that: npm run -s rights -- takeover -n ` +

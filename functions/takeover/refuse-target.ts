@@ -9,9 +9,9 @@ import {
   certificatesIn,
   type SecretData,
 } from '../../shared/stateful/certificates/secret-data.ts';
-import { unfit, unfitAsClient } from '../../shared/stateful/certificates/unfit.ts';
+import { isSignedBy, unfit, unfitAsClient } from '../../shared/stateful/certificates/unfit.ts';
 import { answersOf } from './answers.ts';
-import { clientHostOf, type LegacyEtcd } from './legacy.ts';
+import { clientHostOf, type LegacyEtcd, type LegacyTls } from './legacy.ts';
 import { givenIn } from './read-secrets.ts';
 import { dataIn, refuseSecrets } from './refuse-secrets.ts';
 import type { State } from './state.ts';
@@ -49,14 +49,14 @@ export function refuseCertificates(state: State): readonly Reason[] {
   if (legacy === undefined || mode === undefined) return [];
   if (legacy.tls === undefined) return mode === 'None' ? [] : [TLS_IS_NEW];
   if (mode === 'None') return [TLS_IS_GONE];
-  const { serverSecret, operatorSecret } = legacy.tls;
+  const { trustSecret, operatorSecret } = legacy.tls;
   const given = givenIn(target);
-  if (given === '') return [certificateToMake(state, legacy, operatorSecret)];
+  if (given === '') return [certificateToMake(state, legacy, legacy.tls)];
   if (refuseSecrets(state).length > 0) return [];
-  const [operator, server, next] = [operatorSecret, serverSecret, given].map((name) =>
+  const [operator, trust, next] = [operatorSecret, trustSecret, given].map((name) =>
     dataIn(state, name),
   );
-  return fitness(state, legacy, { operator, server, next });
+  return fitness(state, legacy, legacy.tls, { operator, trust, next });
 }
 
 const TLS_IS_NEW: Reason = {
@@ -83,11 +83,11 @@ function hostsOf({ takeover: { namespace, spec } }: State, legacy: LegacyEtcd): 
   ];
 }
 
-function certificateToMake(state: State, legacy: LegacyEtcd, operatorSecret: string): Reason {
+function certificateToMake(state: State, legacy: LegacyEtcd, tls: LegacyTls): Reason {
   const message =
     'Clients trust the authority of the certificates that they know, and the new members would ' +
-    'show one of another authority. Have that authority (etcd-client-ca.crt in Secret ' +
-    `${operatorSecret}) sign a certificate for ${hostsOf(state, legacy).join(', ')}, ` +
+    'show one of another authority. Have that authority ' +
+    `(${tls.keys.authority} in Secret ${tls.operatorSecret}) sign a certificate for ${hostsOf(state, legacy).join(', ')}, ` +
     'for servers and clients; put it into a Secret as tls.crt, tls.key and ca.crt, and name that ' +
     'in spec.into.spec.tls.clients.secretName.';
   return { reason: 'CertificateMissing', message };
@@ -95,7 +95,7 @@ function certificateToMake(state: State, legacy: LegacyEtcd, operatorSecret: str
 
 interface Files {
   readonly operator: SecretData | undefined;
-  readonly server: SecretData | undefined;
+  readonly trust: SecretData | undefined;
   readonly next: SecretData | undefined;
 }
 
@@ -103,12 +103,13 @@ interface Files {
 function fitness(
   state: State,
   legacy: LegacyEtcd,
-  { operator = {}, server = {}, next = {} }: Files,
+  tls: LegacyTls,
+  { operator = {}, trust, next = {} }: Files,
 ): readonly Reason[] {
   const { namespace } = legacy;
   const which = `Secret ${namespace}/${givenIn(state.target)}`;
   const shown = { certificate: next['tls.crt'] ?? '', key: next['tls.key'] ?? '' };
-  const known = { ...shown, ca: operator['etcd-client-ca.crt'] ?? '' };
+  const known = { ...shown, ca: operator[tls.keys.authority] ?? '' };
   const whys = hostsOf(state, legacy).map((host) => {
     const asked = host.replace('*', 'any');
     return (unfit(known, asked, state.nowMs) ?? '').replaceAll(asked, host).replace(...THEIR_CA);
@@ -121,22 +122,30 @@ function fitness(
         `${which}, which spec.into.spec.tls.clients names, ${why}: clients would be cut ` +
         `off. Have it signed anew for ${hostsOf(state, legacy).join(', ')}.`,
     }));
-  const unknown = unknownToItself(state, legacy, { ...shown, ca: next['ca.crt'] ?? '' });
+  const unknown = unknownToItself(state, legacy, tls, { ...shown, ca: next['ca.crt'] ?? '' });
   if (unfits.length === 0 && unknown !== undefined) return [unknown];
-  const trusted = new Set(certificatesIn(next['ca.crt']));
-  const isTrusted = certificatesIn(server['server-ca.crt']).every((one) => trusted.has(one));
-  if (isTrusted) return unfits;
+  if (letsIn(next['ca.crt'] ?? '', trust?.[tls.trusted], operator[tls.keys.certificate])) {
+    return unfits;
+  }
   const message =
-    `ca.crt of ${which} has not all certificates of server-ca.crt in Secret ` +
-    `${namespace}/${legacy.tls?.serverSecret ?? ''}, so that clients with certificates of before ` +
+    `ca.crt of ${which} has not all certificates of ${tls.trusted} in Secret ` +
+    `${namespace}/${tls.trustSecret}, so that clients with certificates of before ` +
     'would be refused. Add them to it.';
   return [...unfits, { reason: 'CertificateUnfit', message }];
+}
+
+/** All whom the old members let in; where nobody may know who that is, the operator for one. */
+function letsIn(ca: string, trusted: string | undefined, operator: string | undefined): boolean {
+  if (trusted === undefined) return isSignedBy(operator ?? '', ca);
+  const known = new Set(certificatesIn(ca));
+  return certificatesIn(trusted).every((one) => known.has(one));
 }
 
 /** Members ask each other and are asked with it; without that writers would wait for ever. */
 function unknownToItself(
   state: State,
   legacy: LegacyEtcd,
+  tls: LegacyTls,
   files: CertificateFiles,
 ): Reason | undefined {
   const [host = ''] = hostsOf(state, legacy);
@@ -145,8 +154,8 @@ function unknownToItself(
   if (why === undefined) return forServersAlone(which, files);
   const message =
     `${which}, which spec.into.spec.tls.clients names, ${why}, so that the new EtcdCluster ` +
-    'would not take it. Add etcd-client-ca.crt of Secret ' +
-    `${legacy.namespace}/${legacy.tls?.operatorSecret ?? ''} to that.`;
+    `would not take it. Add ${tls.keys.authority} of Secret ` +
+    `${legacy.namespace}/${tls.operatorSecret} to that.`;
   return { reason: 'CertificateUnfit', message };
 }
 

@@ -7,7 +7,7 @@ import { TAKEOVER_LABEL, TAKEOVERS } from '../../shared/api/takeover.ts';
 import { textOf } from '../../shared/kube/json.ts';
 import { apiVersionOf, type Manifest } from '../../shared/kube/objects.ts';
 import { type Owner, owned } from '../../shared/stateful/parts.ts';
-import { OF_OPERATOR, oldUrl } from './access.ts';
+import { oldUrl } from './access.ts';
 import { answersOf } from './answers.ts';
 import { carriedOver } from './carry-over.ts';
 import { fieldOf, type LegacyEtcd } from './legacy.ts';
@@ -47,7 +47,7 @@ export function backupManifest(state: State, legacy: LegacyEtcd, name: string): 
     answered.has(pod.name) && pod.ip !== undefined ? oldUrl(legacy, pod.name, pod.ip) : [],
   );
   const { tls } = legacy;
-  const shown = tls && { tls: { secretName: tls.operatorSecret, keys: OF_OPERATOR } };
+  const shown = tls && { tls: { secretName: tls.operatorSecret, keys: tls.keys } };
   const spec = { source: { endpoints, ...shown }, target: { claim: { name, path: FILE } } };
   return owned(ownerOf(takeover), apiVersionOf(ETCD_BACKUPS), 'EtcdBackup', name, { spec });
 }

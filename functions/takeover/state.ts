@@ -37,6 +37,14 @@ export interface FoundClaim {
   readonly owners: readonly OwnerReference[];
 }
 
+/** Of the legacy object, where its pods are not bare. */
+export interface FoundStatefulSet {
+  readonly name: string;
+  readonly uid: string;
+  /** Claims stay when it goes. */
+  readonly keepsClaims: boolean;
+}
+
 export interface FoundOperator {
   readonly namespace: string;
   readonly name: string;
@@ -161,6 +169,7 @@ export interface State extends Seen {
   readonly pods: readonly FoundPod[];
   readonly client: FoundService | undefined;
   readonly headless: FoundService | undefined;
+  readonly statefulSet: FoundStatefulSet | undefined;
   readonly claims: readonly FoundClaim[];
   readonly secrets: ReadonlyMap<string, FoundSecret>;
   /** By pods; undefined where nobody was asked. */

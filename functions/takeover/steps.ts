@@ -4,7 +4,6 @@
 import { ETCD_BACKUPS } from '../../shared/api/etcd-backup.ts';
 import { ETCD_CLUSTERS } from '../../shared/api/etcd-cluster.ts';
 import { ETCD_RESTORES } from '../../shared/api/etcd-restore.ts';
-import { LEGACY_ETCDS } from '../../shared/api/takeover.ts';
 import { Failure } from '../../shared/errors.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { ResourceRef } from '../../shared/kube/objects.ts';
@@ -16,6 +15,7 @@ import { accessToOld } from './access.ts';
 import type { Door } from './door.ts';
 import { newSelectorOf } from './lead-over.ts';
 import { leadToNew, withoutLegacy } from './lead-service.ts';
+import { operatorOf } from './legacy/operators.ts';
 import { alarmIdOf, madeNameOf } from './records.ts';
 import { backupManifest, claimManifest, restoreManifest } from './render.ts';
 import type { FoundClaim, State } from './state.ts';
@@ -68,10 +68,11 @@ export async function applyStep(
       return orphan(kube, state, step.claim, signal);
     case 'delete-legacy': {
       const { uid, resourceVersion } = step;
-      const { name } = state.takeover.spec.legacy;
+      const { legacy } = state.takeover.spec;
+      const { name } = legacy;
       const background = { propagationPolicy: 'Background', signal } as const;
       const target = { namespace, name };
-      await kube.delete(LEGACY_ETCDS, target, { uid, resourceVersion }, background);
+      await kube.delete(operatorOf(legacy).ref, target, { uid, resourceVersion }, background);
       return applied('LegacyDeleted', `Deleted EtcdCluster ${name} (uid ${uid}) of the operator.`);
     }
     default:

@@ -24,6 +24,13 @@ export const LEGACY_ETCDS = {
   resource: 'etcdclusters',
 } as const;
 
+/** The kind of aenix's etcd operator, as its definition has it. */
+export const AENIX_ETCDS = {
+  group: 'etcd.aenix.io',
+  version: 'v1alpha1',
+  resource: 'etcdclusters',
+} as const;
+
 /** The kind of the NATS operator, as its definition has it. */
 export const LEGACY_NATS = {
   group: 'nats.io',

@@ -2,8 +2,9 @@
 // it what the Takeover says. Passwords stand in a Secret beside it. Pure.
 import { GLOBAL_ACCOUNT } from '../../../shared/api/nats-cluster.ts';
 import type { TakeoverSpec } from '../../../shared/api/takeover.ts';
-import { over, resourcesOf } from '../carry-over.ts';
+import { over } from '../carry-over.ts';
 import { fieldOf } from '../legacy.ts';
+import { resourcesOf } from '../legacy/said.ts';
 import type { LegacyConfig, LegacyRights, LegacyUser } from './config.ts';
 import type { LegacyNats } from './legacy.ts';
 

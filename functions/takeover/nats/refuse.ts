@@ -114,7 +114,8 @@ function refuseItsServices(state: NatsState, legacy: LegacyNats): readonly Reaso
     [clientServiceOf(legacy), state.client],
     [routeServiceOf(legacy), state.routes],
   ] as const;
-  return refuseServices(state, { label: NATS_LABEL, app: 'nats', services });
+  const labels = { app: 'nats', [NATS_LABEL]: legacy.name };
+  return refuseServices(state, { label: NATS_LABEL, labels, services });
 }
 
 function refuseTarget(state: NatsState, legacy: LegacyNats): readonly Reason[] {

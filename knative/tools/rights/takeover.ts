@@ -11,6 +11,7 @@ const NAME = 'ballast-takeover';
 const NAMESPACE_RULES: readonly Rule[] = [
   // The last step of a plan that a person has confirmed.
   rule('etcd.database.coreos.com', 'etcdclusters', ['delete', 'get']),
+  rule('etcd.aenix.io', 'etcdclusters', ['delete', 'get']),
   rule('nats.io', 'natsclusters', ['delete', 'get']),
   // Those of an old NATS leave one after the other.
   rule('', 'pods', ['delete', 'list']),

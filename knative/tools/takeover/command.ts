@@ -10,8 +10,8 @@ import type { FoundLegacy } from './find.ts';
 export const usageOf = (calledAs: string): string => `\
 usage: ${calledAs} [options]
 
-Looks for clusters whose operator is gone, EtcdClusters of etcd.database.coreos.com and NatsClusters
-of nats.io, and prints for each how it would be taken over: every object that would be made,
+Looks for clusters whose operator is gone, EtcdClusters of etcd.database.coreos.com and of
+etcd.aenix.io, and NatsClusters of nats.io, and prints for each how it would be taken over: every object that would be made,
 adopted, changed, deleted or kept, the steps, and what speaks against it. Nothing is changed, and
 nothing is carried out from here. A plan with an id is the word of the function, of a Takeover that
 is there.
@@ -40,8 +40,8 @@ const OPTIONS = {
 } as const;
 
 const NOTHING =
-  'Nothing of an operator that is gone is here: no EtcdCluster of etcd.database.coreos.com, and ' +
-  'no NatsCluster of nats.io.\n';
+  'Nothing of an operator that is gone is here: no EtcdCluster of etcd.database.coreos.com or of ' +
+  'etcd.aenix.io, and no NatsCluster of nats.io.\n';
 const ALL_TAKEN = 'Each has its Takeover already.\n';
 const REFUSED = 1;
 const CANNOT_TELL = 2;

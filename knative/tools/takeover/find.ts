@@ -5,6 +5,7 @@ import { type Takeover, takeoverOf } from '../../../functions/takeover/object.ts
 import { observe } from '../../../functions/takeover/observe.ts';
 import { NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
 import {
+  AENIX_ETCDS,
   LEGACY_ETCDS,
   LEGACY_NATS,
   type LegacyReference,
@@ -39,6 +40,7 @@ export interface FoundLegacy {
 const OBJECTS_PER_PAGE = 100;
 const KINDS = [
   { ref: LEGACY_ETCDS, kind: 'EtcdCluster', mode: 'Restore' },
+  { ref: AENIX_ETCDS, kind: 'EtcdCluster', mode: 'Restore' },
   { ref: LEGACY_NATS, kind: 'NatsCluster', mode: 'Route' },
 ] as const;
 
@@ -89,7 +91,10 @@ async function foundOf(
   const { name, namespace = '' } = metadata;
   const own = takeovers.find(
     ({ namespace: space, spec: { legacy } }) =>
-      space === namespace && legacy.name === name && legacy.kind === of.kind,
+      space === namespace &&
+      legacy.name === name &&
+      legacy.kind === of.kind &&
+      legacy.apiVersion === apiVersionOf(of.ref),
   );
   const proposal = own === undefined ? proposalFor(of, namespace, name) : undefined;
   const takeover = own ?? takeoverOf(unmade(proposal));

@@ -77,14 +77,17 @@ export class KubeModel {
   /** No lists at once: what is listed here tenants write, and as much as they like. */
   async *pages(ref: ResourceRef, selection: Selection & { readonly limit?: number }) {
     const { namespace, labelSelector, fieldSelector, limit = Number.POSITIVE_INFINITY } = selection;
-    const [label = '', value] = (labelSelector ?? '').split('=');
+    const wanted = (labelSelector ?? '').split(',').map((one) => one.split('='));
     const named = /^metadata\.name=(.*)$/.exec(fieldSelector ?? '')?.[1];
     const beginning = `${ref.resource}/${namespace ?? ''}`;
     const items: KubeObject[] = [];
     for (const [key, object] of this.#seen(ref.resource)) {
       if (!key.startsWith(beginning)) continue;
       if (named !== undefined && object.metadata.name !== named) continue;
-      if (label === '' || object.metadata.labels?.[label] === value) items.push(object);
+      const { labels = {} } = object.metadata;
+      const isLabelled = ([label = '', value]: readonly string[]): boolean =>
+        label === '' || labels[label] === value;
+      if (isOfGroup(object, ref) && wanted.every(isLabelled)) items.push(object);
     }
     do {
       this.reads += 1;
@@ -280,6 +283,10 @@ interface Undo {
 const PAST_MAX = 8;
 const NONE: ReadonlyMap<string, KubeObject> = new Map();
 const ENDING = { deletionTimestamp: '2026-01-01T00:00:00Z' };
+
+/** Kinds of several groups have the same name. */
+const isOfGroup = ({ apiVersion }: KubeObject, { group }: ResourceRef): boolean =>
+  apiVersion?.includes('/') === true ? apiVersion.startsWith(`${group}/`) : group === '';
 
 const keyOf = ({ resource }: ResourceRef, { namespace = '', name }: ObjectName): string =>
   `${resource}/${namespace}/${name}`;

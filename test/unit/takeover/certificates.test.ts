@@ -49,8 +49,8 @@ test('all fit, and members are asked as the operator asked them', async () => {
   });
   const kept = (await plan()).objects.filter(({ kind }) => kind === 'Secret');
   expect(kept.map(({ action, name }) => `${action} ${name}`)).toEqual([
-    'Keep server',
     'Keep operator',
+    'Keep server',
     'Keep given',
   ]);
 });

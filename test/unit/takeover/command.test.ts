@@ -172,8 +172,9 @@ test('it prints the NatsCluster that one becomes, without a password', async () 
 
 test('it prints Takeovers to apply', async () => {
   withDefaults();
+  const apiVersion = 'etcd.database.coreos.com/v1beta2';
   const metadata = { namespace, name: '1.of.many' };
-  world.kube.put(LEGACY_ETCDS, { apiVersion: 'a/b', kind: 'EtcdCluster', metadata, spec: {} });
+  world.kube.put(LEGACY_ETCDS, { apiVersion, kind: 'EtcdCluster', metadata, spec: {} });
   const { out } = await run('--manifests');
   const made = parseAllDocuments(out).map((one) => one.toJS());
   expect(
