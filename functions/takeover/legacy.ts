@@ -1,7 +1,7 @@
 // The EtcdCluster of an etcd operator as it was read, whichever operator that is, and the names of
 // what was made for it. Its definition may have no schema, so that anything may stand in any field:
-// what has another shape than the operator takes counts as absent. What differs from one operator to
-// another is in `legacy/`. Pure.
+// what has another shape than the operator takes counts as absent. The folder `legacy/` has what
+// differs from one operator to another. Pure.
 import { isRecord } from '../../shared/kube/json.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
 
@@ -25,7 +25,7 @@ export interface LegacyEtcd extends LegacyObject {
   readonly selector: string;
   /** The one of the labels whose value is the name of the object. */
   readonly label: string;
-  /** All that its Services select by. */
+  /** The labels that its Services select by. */
   readonly labels: Readonly<Record<string, string>>;
   /** It has the pods, and starts them again; undefined where they are bare. */
   readonly statefulSet: string | undefined;
@@ -36,7 +36,7 @@ export interface LegacyEtcd extends LegacyObject {
 
 /** Names of Secrets, and of what is in them. Clients connect over TLS. */
 export interface LegacyTls {
-  /** What members show. */
+  /** The certificate of members. */
   readonly serverSecret: string;
   readonly served: string;
   /** The authority whose clients they let in; perhaps in the same Secret. */

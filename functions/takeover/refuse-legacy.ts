@@ -50,7 +50,7 @@ const noMembers = ({ name, namespace }: LegacyEtcd): Reason => ({
     'from. If a claim or a backup of it is left, restore that with an EtcdRestore.',
 });
 
-/** Its operator makes it anew when claims are to grow, and leaves the pods without one meanwhile. */
+/** Its operator makes it anew when claims are to grow, and pods have none meanwhile. */
 const setMissing = ({ name, namespace, statefulSet }: LegacyEtcd): Reason => ({
   reason: 'StatefulSetMissing',
   message:
@@ -165,7 +165,7 @@ export function refuseItsServices(state: State): readonly Reason[] {
   return refuseServices(state, { label, labels, services });
 }
 
-/** What this operator does otherwise than the others. */
+/** Reasons in the ways of its operator, which others do not have. */
 export function refuseItsWays(state: State): readonly Reason[] {
   const { takeover, legacy } = state;
   return legacy === undefined ? [] : operatorOf(takeover.spec.legacy).refuse(state, legacy);

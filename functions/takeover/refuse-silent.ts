@@ -17,10 +17,10 @@ interface Shown {
   readonly server: string;
   readonly trust: string;
   readonly operator: string;
-  /** What members show, and whom they let in. */
+  /** The certificate of members, and whom they let in. */
   readonly serves: string;
   readonly trusts: string;
-  /** What the operator shows, and whom it believes. */
+  /** The certificate of the operator, and whom it believes. */
   readonly asks: string;
   readonly believes: string;
   readonly nowMs: number;

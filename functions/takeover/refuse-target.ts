@@ -87,7 +87,8 @@ function certificateToMake(state: State, legacy: LegacyEtcd, tls: LegacyTls): Re
   const message =
     'Clients trust the authority of the certificates that they know, and the new members would ' +
     'show one of another authority. Have that authority ' +
-    `(${tls.keys.authority} in Secret ${tls.operatorSecret}) sign a certificate for ${hostsOf(state, legacy).join(', ')}, ` +
+    `(${tls.keys.authority} in Secret ${tls.operatorSecret}) sign a certificate for ` +
+    `${hostsOf(state, legacy).join(', ')}, ` +
     'for servers and clients; put it into a Secret as tls.crt, tls.key and ca.crt, and name that ' +
     'in spec.into.spec.tls.clients.secretName.';
   return { reason: 'CertificateMissing', message };

@@ -37,7 +37,7 @@ export interface FoundClaim {
   readonly owners: readonly OwnerReference[];
 }
 
-/** Of the legacy object, where its pods are not bare. */
+/** The one of the legacy object, where its pods are not bare. */
 export interface FoundStatefulSet {
   readonly name: string;
   readonly uid: string;

@@ -1,5 +1,5 @@
-// What an EtcdCluster of aenix's operator says of its pods in `spec.podTemplate`, which is laid over
-// what the operator would make. Pure.
+// Reads what an EtcdCluster of aenix's operator says of its pods in `spec.podTemplate`, which is
+// laid over what the operator would make. Pure.
 import { isRecord, textOf } from '../../../shared/kube/json.ts';
 import { fieldOf } from '../legacy.ts';
 import type { Fields } from './said.ts';

@@ -16,7 +16,16 @@ export const refuseAenix = (state: State, legacy: LegacyEtcd): readonly Reason[]
   ...refuseUnsaid(legacy),
   ...refuseTls(legacy),
   ...refuseVersion(state),
+  ONLY_PLANNED,
 ];
+
+const ONLY_PLANNED: Reason = {
+  reason: 'OnlyPlanned',
+  message:
+    'A takeover from the operator of aenix is planned by this version, and not carried out: ' +
+    'nothing is begun. By hand it is done with an EtcdBackup of its members and an EtcdRestore ' +
+    'of that.',
+};
 
 /** The StatefulSet would make itself their owner again, and take them with it. */
 function refuseClaims({ statefulSet, claims }: State, { name }: LegacyEtcd): readonly Reason[] {
@@ -36,8 +45,8 @@ function refuseAuth(state: State, { spec }: LegacyEtcd): readonly Reason[] {
   // Those who say so themselves are told of for themselves.
   if (!isSaid || answersOf(state).some(({ answer }) => answer.hasAuth)) return [];
   const message =
-    'Its spec.security.enableAuth is true, so that members ask for logins, which the takeover has ' +
-    'none of. Write false while its operator runs, and have spec.auth in the new EtcdCluster ' +
+    'Its spec.security.enableAuth is true, so that members ask for logins, which the takeover ' +
+    'has none of. Write false while its operator runs, and have spec.auth in the new EtcdCluster ' +
     'afterwards.';
   return [{ reason: 'AuthEnabled', message }];
 }

@@ -1,5 +1,5 @@
-// The first etcd operator, of CoreOS: bare pods that belong to the EtcdCluster and that nobody starts
-// again, and claims that go with it. Pure.
+// The first etcd operator, of CoreOS: bare pods that belong to the EtcdCluster and that nobody
+// starts again, and claims that go with it. Pure.
 import { LEGACY_ETCDS } from '../../../shared/api/takeover.ts';
 import { textOf } from '../../../shared/kube/json.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';

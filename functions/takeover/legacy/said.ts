@@ -1,5 +1,5 @@
-// Parts of the spec of an EtcdCluster of ours, as an object of an operator says them. Where that says
-// nothing the defaults of an EtcdCluster count. Pure.
+// Parts of the spec of an EtcdCluster of ours, as an object of an operator says them. Where that
+// says nothing the defaults of an EtcdCluster count. Pure.
 import { textOf } from '../../../shared/kube/json.ts';
 import { quantityOf } from '../../../shared/kube/quantity.ts';
 import { fieldOf } from '../legacy.ts';

@@ -11,10 +11,10 @@ export const usageOf = (calledAs: string): string => `\
 usage: ${calledAs} [options]
 
 Looks for clusters whose operator is gone, EtcdClusters of etcd.database.coreos.com and of
-etcd.aenix.io, and NatsClusters of nats.io, and prints for each how it would be taken over: every object that would be made,
-adopted, changed, deleted or kept, the steps, and what speaks against it. Nothing is changed, and
-nothing is carried out from here. A plan with an id is the word of the function, of a Takeover that
-is there.
+etcd.aenix.io, and NatsClusters of nats.io, and prints for each how it would be taken over: every
+object that would be made, adopted, changed, deleted or kept, the steps, and what speaks against it.
+Nothing is changed, and nothing is carried out from here. A plan with an id is the word of the
+function, of a Takeover that is there.
 
   -n, --namespace NAME  in this namespace alone
   --manifests           prints a Takeover for each that has none, to be applied

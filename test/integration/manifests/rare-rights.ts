@@ -5,6 +5,9 @@ const CARRIED_OUT = 'carried out by integration/takeover/carried-out';
 /** An etcd is carried out in `shop`, and no NATS. */
 const NATS_CARRIED_OUT = 'carried out by integration/takeover/nats-carried-out';
 
+/** Planned by unit/takeover/aenix. */
+const AENIX_PLANNED = 'only planned, by unit/takeover/aenix';
+
 export const RARE: Readonly<Record<string, string>> = {
   // A killed function announces again what is announced already: integration/migration/killed.
   'storage-migration: get /events in default': 'killed just after a write',
@@ -29,6 +32,8 @@ export const RARE: Readonly<Record<string, string>> = {
   'takeover: get ballast.dev/etcdrestores in left': CARRIED_OUT,
   'takeover: delete ballast.dev/etcdclusters in left': CARRIED_OUT,
   'takeover: patch apps/deployments in operators': CARRIED_OUT,
+  'takeover: get etcd.aenix.io/etcdclusters in left': AENIX_PLANNED,
+  'takeover: get etcd.aenix.io/etcdclusters in shop': AENIX_PLANNED,
   'takeover: delete /pods in left': NATS_CARRIED_OUT,
   'takeover: create /secrets in left': NATS_CARRIED_OUT,
   'takeover: delete nats.io/natsclusters in left': NATS_CARRIED_OUT,

@@ -21,6 +21,7 @@ test('the name of the old one and of the new one are enough', async () => {
 
 const legacy = (changes: object) => ({ legacy: { ...LEGACY, ...changes } });
 const NATS = legacy({ kind: 'NatsCluster', apiVersion: 'nats.io/v1alpha2' });
+const AENIX = legacy({ apiVersion: 'etcd.aenix.io/v1alpha1' });
 
 test.each<[object]>([
   [legacy({ operator: { namespace: 'operators', name: 'etcd-operator' } })],
@@ -28,12 +29,15 @@ test.each<[object]>([
   [{ confirm: 'one-0123456789ab', rollback: true }],
   [{ ...NATS, mode: 'Route' }],
   [{ mode: 'Join', confirm: 'one-0123456789ab' }],
+  [AENIX],
 ])('%j is taken', async (changes) => {
   expect(await specOf(await create(wanted(changes)))).toMatchObject(changes);
 });
 
 test.each<[object, string]>([
   [{ ...legacy({ kind: 'NatsCluster' }), mode: 'Route' }, 'Only EtcdClusters of etcd.database'],
+  [{ ...AENIX, mode: 'Join' }, 'taken over with mode Restore alone'],
+  [{ ...AENIX, confirm: 'one-0123456789ab' }, 'etcd.aenix.io is planned by this version, and not'],
   [NATS, 'A NatsCluster is taken over with mode Route'],
   [{ mode: 'Route' }, 'an EtcdCluster with mode Restore'],
   [legacy({ kind: 'EtcdBackup' }), 'Unsupported value: "EtcdBackup"'],

@@ -201,6 +201,21 @@ const toPodsOf = (key: string, number: number): object => ({
   to: [{ namespaceSelector: {}, podSelector: { matchExpressions: [{ key, operator: 'Exists' }] } }],
   ports: [port(number)],
 });
+/** Labels that others have as well, so that they are told apart by values. */
+const OF_AENIX = {
+  to: [
+    {
+      namespaceSelector: {},
+      podSelector: {
+        matchLabels: {
+          'app.kubernetes.io/managed-by': 'etcd-operator',
+          'app.kubernetes.io/name': 'etcd',
+        },
+      },
+    },
+  ],
+  ports: [port(2379)],
+};
 const EGRESS: Readonly<Record<string, readonly object[] | undefined>> = {
   console: [TO_API, TO_NATS],
   'dead-letters': [TO_API],
@@ -216,6 +231,7 @@ const EGRESS: Readonly<Record<string, readonly object[] | undefined>> = {
   takeover: [
     TO_API,
     toPodsOf('etcd_cluster', 2379),
+    OF_AENIX,
     toPodsOf('nats_cluster', 8222),
     toPodsOf('ballast.dev/nats-cluster', 8222),
     toPodsOf('ballast.dev/etcd-cluster', 2379),
