@@ -4,6 +4,7 @@
 import { relative, resolve } from 'node:path';
 import { defineConfig, type UserWorkspaceConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { leftOutFiles } from './test/ladder/left-out.ts';
 import { readRecorded } from './test/ladder/recorded.ts';
 import { type Lane, lanes } from './test/lanes.ts';
 import { pureTests } from './test/pure.ts';
@@ -25,7 +26,9 @@ const FOR_PROGRAMS = {
   GOGC: '400',
 };
 
-const tier = (name: string, timeoutMs: number, more: ProjectConfig = {}) => ({
+const leftOut = leftOutFiles();
+
+const tier = (name: string, timeoutMs: number, { exclude = [], ...more }: ProjectConfig = {}) => ({
   test: {
     name,
     include: [`test/${name}/**/*.test.ts`],
@@ -34,6 +37,7 @@ const tier = (name: string, timeoutMs: number, more: ProjectConfig = {}) => ({
     testTimeout: timeoutMs,
     hookTimeout: timeoutMs,
     expect: { poll: { timeout: POLL_TIMEOUT_MS } },
+    exclude: [...exclude, ...leftOut],
     ...more,
   },
 });
@@ -41,11 +45,17 @@ const tier = (name: string, timeoutMs: number, more: ProjectConfig = {}) => ({
 const UNIT_TIMEOUT_MS = 10_000;
 const REAL_TIMEOUT_MS = 120_000;
 
-const lane = ({ name, include }: Lane, index: number) =>
+const SETUPS: Readonly<Record<Lane['has'], string>> = {
+  nothing: 'test/lanes/global-setup.ts',
+  manifests: 'test/lanes/manifests/global-setup.ts',
+  conversion: 'test/lanes/converting/global-setup.ts',
+};
+
+const lane = ({ name, include, has }: Lane, index: number) =>
   tier(name, REAL_TIMEOUT_MS, {
     include: [...include],
     setupFiles: [...SETUP_FILES, 'test/lanes/put-back.ts'],
-    globalSetup: 'test/lanes/global-setup.ts',
+    globalSetup: SETUPS[has],
     fileParallelism: false,
     // In one run of vitest projects with so many workers each have to go one after another.
     sequence: { groupOrder: index + 1 },

@@ -11,12 +11,13 @@ export interface Lane {
   /** Globs, from the top of the repository. */
   readonly include: readonly string[];
   readonly parts: readonly CorePart[];
-  /** Whether all that we ship is applied before the first file. */
-  readonly hasManifests: boolean;
+  /**
+   * All that we ship may be applied before the first file; and our kinds, in the first step of
+   * their timeline, may convert from the start.
+   */
+  readonly has: 'nothing' | 'manifests' | 'conversion';
   /** Whether Knative's own kinds are defined before the first file. */
   readonly hasKnative?: boolean;
-  /** Whether our kinds are in the first step of their timeline, and convert from the start. */
-  readonly isConverting?: boolean;
   /** Whether the API server notes what our functions ask. */
   readonly isAudited: boolean;
 }
@@ -29,7 +30,7 @@ export const lanes: readonly Lane[] = [
       'test/contract/delivery/{adapter-events,broker,kustomize,sender-rules,timeline}.test.ts',
     ],
     parts: ['etcd', 'kube-apiserver'],
-    hasManifests: false,
+    has: 'nothing',
     isAudited: false,
   },
   {
@@ -44,7 +45,7 @@ export const lanes: readonly Lane[] = [
       'test/integration/storage-audit/audit.test.ts',
     ],
     parts: ['etcd', 'kube-apiserver'],
-    hasManifests: false,
+    has: 'nothing',
     hasKnative: true,
     isAudited: false,
   },
@@ -53,8 +54,7 @@ export const lanes: readonly Lane[] = [
     name: 'conversion',
     include: ['test/integration/conversion/*.test.ts'],
     parts: ['etcd', 'kube-apiserver'],
-    hasManifests: true,
-    isConverting: true,
+    has: 'conversion',
     isAudited: false,
   },
   {
@@ -71,7 +71,7 @@ export const lanes: readonly Lane[] = [
       'test/integration/takeover/takeover.test.ts',
     ],
     parts: ['etcd', 'kube-apiserver'],
-    hasManifests: true,
+    has: 'manifests',
     isAudited: false,
   },
   {
@@ -84,7 +84,7 @@ export const lanes: readonly Lane[] = [
       'test/integration/takeover/nats.test.ts',
     ],
     parts: ['etcd', 'kube-apiserver', 'nats-server'],
-    hasManifests: true,
+    has: 'manifests',
     isAudited: true,
   },
   {
@@ -98,7 +98,7 @@ export const lanes: readonly Lane[] = [
       'test/integration/lanes/streams.test.ts',
     ],
     parts: ['etcd', 'kube-apiserver', 'nats-server'],
-    hasManifests: true,
+    has: 'manifests',
     isAudited: false,
   },
 ];

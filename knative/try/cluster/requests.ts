@@ -1,8 +1,8 @@
 // Follows a request to `npm run cluster`.
 import type { Request } from './options.ts';
+import { knativeStages } from './knative-stages.ts';
 import { monitoringStage } from './monitoring/stage.ts';
 import { endCluster, showLogs, showStatus } from './running.ts';
-import { stages } from './stages.ts';
 import { storageStage } from './storage/stage.ts';
 import { holdUp } from './up.ts';
 
@@ -14,7 +14,7 @@ export async function follow(
   if (request.do === 'up') {
     const { nodes, subnet, withKnative, withS3, withPrometheus } = request;
     const wanted = [
-      ...(withKnative ? stages : []),
+      ...(withKnative ? knativeStages : []),
       ...(withS3 ? [storageStage] : []),
       ...(withPrometheus ? [monitoringStage] : []),
     ];

@@ -1,11 +1,6 @@
-// Stages that turn a running bare cluster into one that people work with, in this order.
-// `--without-knative` leaves all of them out.
-import { functionsStage } from './functions/stage.ts';
-import { knativeStage } from './knative/stage.ts';
+// Runs stages, which turn a running bare cluster into one that people work with.
 import type { Stage, StageTurn } from './stage.ts';
 import type { Cluster } from './start-cluster.ts';
-
-export const stages: readonly Stage[] = [knativeStage, functionsStage];
 
 /**
  * All of them at once, each waiting for the one before where it has to. When one fails the others

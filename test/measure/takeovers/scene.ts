@@ -1,6 +1,7 @@
 // A cluster with Knative and our functions as they ship, a namespace of it with what an operator
 // left, and a Takeover there that somebody confirms and waits for.
-import { stages, runStages } from '../../../knative/try/cluster/stages.ts';
+import { knativeStages } from '../../../knative/try/cluster/knative-stages.ts';
+import { runStages } from '../../../knative/try/cluster/stages.ts';
 import { startCluster } from '../../../knative/try/cluster/start-cluster.ts';
 import { answer } from '../../../knative/tools/rights/command.ts';
 import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
@@ -34,7 +35,10 @@ export async function onCluster(
   const { signal } = end;
   const cluster = await startCluster({ nodes: NODES, onNote: print, signal });
   try {
-    await runStages(stages, cluster, { onReady: (name) => print(`${name} is ready`), signal });
+    await runStages(knativeStages, cluster, {
+      onReady: (name) => print(`${name} is ready`),
+      signal,
+    });
     for (const archive of await oldArchives()) await cluster.importImage(archive);
     const { kubeconfigPath } = cluster;
     const kube = openKube({ kubeconfigPath, userAgent: 'measure', fieldManager: 'measure' });

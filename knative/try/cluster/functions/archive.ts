@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import manifest from '../../../../package.json' with { type: 'json' };
 import { buildInfo, bundleFunction } from '../../../tools/build/build.ts';
-import { functionNames } from '../../../tools/build/function-names.ts';
 import { functionSpec } from '../../../tools/images/function-image.ts';
 import type { ImageSpec } from '../../../tools/images/spec.ts';
 import { partsSettings } from '../../local/parts/settings.ts';
@@ -14,9 +13,9 @@ const REPOSITORY = 'dev.local/ballast';
 
 export const imageOf = (name: string): string => `${REPOSITORY}/${name}:${manifest.version}`;
 
-/** The path of that of all. */
-export const functionsArchive = async (signal: AbortSignal): Promise<string> =>
-  archiveOf(imageOf('functions'), await functionNames(), signal);
+/** The path of that of all, which are these. */
+export const functionsArchive = (names: readonly string[], signal: AbortSignal): Promise<string> =>
+  archiveOf(imageOf('functions'), names, signal);
 
 /** The path of that of these. */
 export const archiveOfFunctions = (

@@ -10,6 +10,7 @@ import { resolvePart } from '../../local/parts/resolve.ts';
 import { natsClusterRights } from '../../../tools/rights/manifests.ts';
 import type { Stage, StageTurn } from '../stage.ts';
 import type { Cluster } from '../start-cluster.ts';
+import { functionNames } from '../../../tools/build/function-names.ts';
 import { functionsArchive } from './archive.ts';
 import { etcdArchives } from './etcd.ts';
 import { natsArchives, natsCluster } from './nats.ts';
@@ -60,7 +61,7 @@ export const functionsStage: Stage = {
 async function importImages(cluster: Cluster, signal: AbortSignal): Promise<void> {
   const servers = [...(await natsArchives(signal)), ...(await etcdArchives(signal))];
   for (const archive of servers) await cluster.importImage(archive);
-  const archive = await functionsArchive(signal);
+  const archive = await functionsArchive(await functionNames(), signal);
   signal.throwIfAborted();
   await cluster.importImage(archive);
 }

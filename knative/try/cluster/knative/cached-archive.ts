@@ -13,9 +13,13 @@ import { handOut, prune } from './archive-shelf.ts';
 const KEY_LENGTH = 16;
 
 /** Sources that turn a spec into bits: after a change of these, an archive may be another. */
-const WRITERS = ['image', 'layer', 'layout', 'spec', 'tar'].map((name) =>
-  resolve(import.meta.dirname, `../../../tools/images/${name}.ts`),
-);
+const WRITERS = [
+  '../../../tools/images/image.ts',
+  '../../../tools/images/layer.ts',
+  '../../../tools/images/layout.ts',
+  '../../../tools/images/spec.ts',
+  '../../../tools/images/tar.ts',
+].map((path) => resolve(import.meta.dirname, path));
 
 /**
  * Up to this size the content decides: a bundle is written anew for each start. A larger file is a

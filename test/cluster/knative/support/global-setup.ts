@@ -2,7 +2,7 @@
 // pods over nodes is not ours to test, and each node more has to unpack all of Knative's images.
 import type { TestProject } from 'vitest/node';
 import type { Stage } from '../../../../knative/try/cluster/stage.ts';
-import { stages } from '../../../../knative/try/cluster/stages.ts';
+import { knativeStages } from '../../../../knative/try/cluster/knative-stages.ts';
 import { applyObjects } from '../../../../knative/try/local/cluster/apply-objects.ts';
 import { openKube } from '../../../../shared/kube/client.ts';
 import { provideCluster } from '../../support/provide-cluster.ts';
@@ -37,6 +37,6 @@ export const setup = (project: TestProject): Promise<() => Promise<void>> =>
   provideCluster(project, {
     nodes: 1,
     kubelet: KUBELET,
-    stages: [namespacesStage, ...stages],
+    stages: [namespacesStage, ...knativeStages],
     prepare: async (cluster) => cluster.importImage(await echoArchive()),
   });

@@ -1,0 +1,12 @@
+// Test files that a run of vitest is to leave out: the ladder says so to `vitest.config.ts`.
+
+import { env } from 'node:process';
+
+const SETTING = 'BALLAST_LEFT_OUT';
+
+/** From the top of the repository, as they are told. */
+export const leftOutFiles = (): readonly string[] =>
+  JSON.parse(env[SETTING] ?? '[]') as readonly string[];
+
+export const leavingOut = (files: readonly string[]): Readonly<Record<string, string>> =>
+  files.length === 0 ? {} : { [SETTING]: JSON.stringify(files) };
