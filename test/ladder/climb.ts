@@ -66,18 +66,32 @@ function turnOf(rung: Rung, { outcomes, running, slots }: Standing): string {
 
 const isGood = ({ state }: Outcome): boolean => state === 'passed' || state === 'unchanged';
 
-/** Climbs it, unless it passed with the same inputs and only what changed is asked for. */
+/** Climbs it but for what passed with the same inputs, when only what changed is asked for. */
 async function climbOrKnow(rung: Rung, by: ClimbOne): Promise<Climbed> {
   const { passed, onlyChanged = false } = by;
-  const inputs = await passed?.inputs(rung);
-  if (onlyChanged && passed?.has(rung, inputs) === true) {
-    const notes = ['nothing that it reaches has changed since it passed here'];
-    return { outcome: { ...leftOut(rung.name, ''), state: 'unchanged', notes }, said: '' };
+  if (passed === undefined) return climbOne(rung, by);
+  const inputs = await passed.inputs(rung);
+  const unchanged = onlyChanged ? passed.unchanged(inputs) : [];
+  const files = { all: inputs.size, unchanged: unchanged.length };
+  if (inputs.size > 0 && unchanged.length === inputs.size) {
+    const notes = [unchangedNote(rung, files)];
+    const outcome = { ...leftOut(rung.name, ''), state: 'unchanged', notes, unchanged } as const;
+    return { outcome, said: '' };
   }
-  const climbed = await climbOne(rung, by);
-  await passed?.note(rung, inputs, climbed.outcome.state === 'passed');
-  return climbed;
+  const climbed = await climbOne(rung, { ...by, unchanged });
+  const ran = new Map([...inputs].filter(([name]) => !unchanged.includes(name)));
+  const { outcome } = climbed;
+  await passed.note(rung, ran, new Set(outcome.passedFiles));
+  if (unchanged.length === 0) return climbed;
+  const notes = [unchangedNote(rung, files), ...outcome.notes];
+  return { ...climbed, outcome: { ...outcome, notes, unchanged } };
 }
+
+const unchangedNote = ({ counts }: Rung, { all, unchanged }: Record<'all' | 'unchanged', number>) =>
+  counts === 'one'
+    ? 'nothing that it reaches has changed since it passed here'
+    : `${unchanged} of ${all} files left out: nothing that they reach has changed since they ` +
+      'passed here';
 
 const leftOut = (rung: RungName, why: string): Outcome => ({
   rung,
@@ -88,6 +102,8 @@ const leftOut = (rung: RungName, why: string): Outcome => ({
   cpuSeconds: 0,
   notes: [why],
   files: [],
+  passedFiles: [],
+  unchanged: [],
 });
 
 function line(outcome: Outcome): string {

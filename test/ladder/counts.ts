@@ -4,6 +4,8 @@
 import { readFile } from 'node:fs/promises';
 
 export interface Counts {
+  /** Files of which all passed; none when something failed that belongs to no file. */
+  readonly passedFiles: readonly string[];
   readonly passed: number;
   readonly failed: number;
   /** Failures that the numbers alone do not tell: files that broke, tests that were skipped. */
@@ -24,7 +26,8 @@ export async function readCounts(path: string, exitCode: number): Promise<Counts
     text = await readFile(path, 'utf8');
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    return { passed: 0, failed: 1, notes: [`vitest wrote no report (${why})`] };
+    const notes = [`vitest wrote no report (${why})`];
+    return { passed: 0, failed: 1, passedFiles: [], notes };
   }
   return countTests(JSON.parse(text) as Report, exitCode);
 }
@@ -33,6 +36,7 @@ export function countTests(report: Report, exitCode: number): Counts {
   let passed = 0;
   let failed = 0;
   const notes: string[] = [];
+  const passedFiles: string[] = [];
   for (const file of report.testResults) {
     const broken = file.assertionResults.filter((test) => test.status === 'failed').length;
     for (const test of file.assertionResults) {
@@ -47,11 +51,16 @@ export function countTests(report: Report, exitCode: number): Counts {
       failed += 1;
       notes.push(`failed outside its tests: ${file.name}`);
     }
+    const isPassed = file.assertionResults.every(({ status }) => status === 'passed');
+    if (isPassed && file.status === 'passed') passedFiles.push(file.name);
   }
-  if (passed + failed === 0) return { passed, failed: 1, notes: ['found no test'] };
+  if (passed + failed === 0) {
+    return { passed, failed: 1, passedFiles: [], notes: ['found no test'] };
+  }
   if (exitCode !== 0 && failed === 0) {
     failed += 1;
     notes.push('every test passed, but vitest ended with an error outside them');
+    return { passed, failed, passedFiles: [], notes };
   }
-  return { passed, failed, notes };
+  return { passed, failed, passedFiles, notes };
 }

@@ -1,58 +1,85 @@
-// All that a rung's result can hang on, as one hash: what Git has or would take of the repository,
-// but for folders that the rung is known not to reach, the parts, and this machine's Node.
+// All that the result of a rung, or of each of its test files, can hang on, as one hash for each:
+// what it reaches of the repository, what is installed, the parts, and this machine's Node.
 
-import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { lstat, readFile, readlink, stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { release } from 'node:os';
 import { join } from 'node:path';
 import { env, getuid, version } from 'node:process';
-import { promisify } from 'node:util';
 import { resolveParts } from '../../knative/try/local/parts/resolve.ts';
+import { Reach } from './reach/reach.ts';
+import { readRepository, type Repository } from './reach/repository.ts';
 import type { Rung } from './rungs.ts';
+import { type TestFile, testFiles } from './test-files.ts';
 
-const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
+/** Hashes by test file, or by the name of a rung that has none; all others are always climbed. */
+export type Inputs = ReadonlyMap<string, string>;
 
-/** Undefined where nobody can tell: what is not known to be the same is climbed. */
-export async function inputsOf(
-  { name, commands, unreached, parts }: Rung,
-  root: string,
-): Promise<string | undefined> {
-  if (unreached === undefined) return undefined;
-  const isReached = (path: string): boolean => !unreached.some((prefix) => path.startsWith(prefix));
-  try {
-    const paths = (await pathsOf(root)).filter(isReached);
-    const hash = createHash('sha256');
-    const ours = Object.keys(env).filter((key) => /^(BALLAST|KUBEBUILDER)_/.test(key));
-    const set = ours.toSorted().map((key) => [key, env[key]]);
-    hash.update(JSON.stringify([name, commands, version, process.arch, release(), getuid?.()]));
-    hash.update(JSON.stringify([set, await binariesOf(parts ?? [])]));
-    for (const path of paths) {
-      const content = await contentOf(join(root, path));
-      hash.update(JSON.stringify([path, content.length])).update(content);
+/** Whatever runs is set up by them. */
+const OF_ALL = ['package.json', 'package-lock.json', 'tsconfig.json'];
+/** npm says here what it has installed, whatever the lock file says by now. */
+const INSTALLED = 'node_modules/.package-lock.json';
+
+export class InputsReader {
+  readonly #root: string;
+  readonly #filesOf: typeof testFiles;
+  #repository: Repository = new Map();
+  #reach = new Reach(this.#repository);
+
+  constructor(root: string, filesOf = testFiles) {
+    this.#root = root;
+    this.#filesOf = filesOf;
+  }
+
+  /** None where nobody can tell. */
+  async of(rung: Rung): Promise<Inputs> {
+    const { name, commands, env: settings, projects, isOfAll = false, parts = [] } = rung;
+    if (projects === undefined && !isOfAll) return new Map();
+    try {
+      await this.#read();
+      const installed = await readFile(join(this.#root, INSTALLED), 'utf8').catch(() => '');
+      const around = JSON.stringify([
+        [name, commands, settings, version, process.arch, release(), getuid?.()],
+        [ownSettings(), installed, await binariesOf(parts)],
+      ]);
+      const all = [...this.#repository.keys()];
+      if (isOfAll) return new Map([[name, this.#hash(around, all)]]);
+      const files = this.#filesOf(projects ?? []);
+      return new Map(
+        files.map((file) => {
+          const reached = [...reachOf(file, this.#reach)];
+          return [file.path, this.#hash(`${around}${file.settings}`, reached)];
+        }),
+      );
+    } catch {
+      return new Map();
     }
-    return hash.digest('hex');
-  } catch {
-    return undefined;
+  }
+
+  async #read(): Promise<void> {
+    const repository = await readRepository(this.#root, this.#repository);
+    if (repository === this.#repository) return;
+    this.#repository = repository;
+    this.#reach = new Reach(repository);
+  }
+
+  #hash(around: string, paths: readonly string[]): string {
+    const hash = createHash('sha256').update(around);
+    for (const path of paths.toSorted()) {
+      hash.update(JSON.stringify([path, this.#repository.get(path)?.hash]));
+    }
+    return hash.digest('base64url');
   }
 }
 
-/** Also what is not added yet; not what is ignored, as that is made from the rest. */
-async function pathsOf(root: string): Promise<string[]> {
-  const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
-  const options = { cwd: root, maxBuffer: OUTPUT_BYTES_MAX };
-  const { stdout } = await promisify(execFile)('git', args, options);
-  return [...new Set(stdout.split('\0'))].filter((path) => path !== '').toSorted();
-}
+export const reachOf = ({ path, setup }: TestFile, reach: Reach): ReadonlySet<string> =>
+  new Set([...reach.of([path, ...setup]), ...OF_ALL]);
 
-/** A file that was deleted and is still in the index is empty; the hash has its name. */
-async function contentOf(path: string): Promise<Buffer> {
-  const found = await lstat(path).catch(() => undefined);
-  if (found === undefined) return Buffer.from('gone');
-  if (found.isSymbolicLink()) return Buffer.from(await readlink(path));
-  const mode = Buffer.from(`${found.mode & 0o111} `);
-  return Buffer.concat([mode, await readFile(path)]);
-}
+const ownSettings = (): readonly unknown[] =>
+  Object.keys(env)
+    .filter((key) => /^(?:BALLAST|KUBEBUILDER)_/.test(key))
+    .toSorted()
+    .map((key) => [key, env[key]]);
 
 /** They are found by then; a named directory may hold other ones of the same name. */
 async function binariesOf(names: NonNullable<Rung['parts']>): Promise<readonly unknown[]> {

@@ -8,5 +8,7 @@ const SETTING = 'BALLAST_LEFT_OUT';
 export const leftOutFiles = (): readonly string[] =>
   JSON.parse(env[SETTING] ?? '[]') as readonly string[];
 
-export const leavingOut = (files: readonly string[]): Readonly<Record<string, string>> =>
-  files.length === 0 ? {} : { [SETTING]: JSON.stringify(files) };
+/** Also when it is none: a ladder below a ladder leaves out its own. */
+export const leavingOut = (files: readonly string[]): Readonly<Record<string, string>> => ({
+  [SETTING]: JSON.stringify(files),
+});

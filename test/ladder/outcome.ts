@@ -15,6 +15,10 @@ export interface Outcome {
   readonly notes: readonly string[];
   /** Times of the files of a rung of tests; in no order. */
   readonly files: readonly FileTime[];
+  /** Test files that passed, from the top of the repository; or the rung itself. */
+  readonly passedFiles: readonly string[];
+  /** Test files, or the rung itself, of which nothing that they reach has changed. */
+  readonly unchanged: readonly string[];
 }
 
 export interface Climb {
@@ -23,7 +27,7 @@ export interface Climb {
   readonly slots: number;
   /** Where it is remembered what passed; undefined where nobody asks for it again. */
   readonly passed?: Passed;
-  /** A rung that passed with the same inputs is left out, and is no failure. */
+  /** Files and rungs that passed with the same inputs are left out, which is no failure. */
   readonly onlyChanged?: boolean;
   print(text: string): void;
 }

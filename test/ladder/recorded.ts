@@ -3,7 +3,7 @@
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Outcome } from './outcome.ts';
+import type { FileTime } from './times.ts';
 
 export interface Recorded {
   readonly rungs: Readonly<Record<string, number>>;
@@ -19,7 +19,12 @@ const PLACE = resolve(import.meta.dirname, 'recorded.json');
 
 export const readRecorded = (): Recorded => JSON.parse(readFileSync(PLACE, 'utf8')) as Recorded;
 
-type TimedOutcome = Pick<Outcome, 'rung' | 'state' | 'tookMs' | 'files'>;
+interface TimedOutcome {
+  readonly rung: string;
+  readonly state: string;
+  readonly tookMs: number;
+  readonly files: readonly FileTime[];
+}
 
 export function record(outcomes: readonly TimedOutcome[]): void {
   const isThere = (file: string): boolean => existsSync(resolve(TESTS, file));

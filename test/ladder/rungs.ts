@@ -38,11 +38,13 @@ export interface Rung {
   readonly counts: 'one' | 'tests';
   /** Long rungs show their output as it comes, short ones only when they fail. */
   readonly shows: 'always' | 'on failure';
+  /** vitest has them. `--changed` leaves out their files that passed with all that they reach. */
+  readonly projects?: readonly string[];
   /**
-   * Beginnings of paths whose files make no difference to it. `--changed` leaves out a rung that
-   * has passed with all other files as they are; without this it is always climbed.
+   * It reaches all files: `--changed` leaves it out when it passed with all of them as they are. A
+   * rung that has neither this nor test files is always climbed.
    */
-  readonly unreached?: readonly string[];
+  readonly isOfAll?: boolean;
   /** The binaries that its tests start. */
   readonly parts?: readonly PartName[];
   /** Settings for its commands, and for what they start. */
@@ -94,7 +96,6 @@ const check = (
 });
 
 interface TestsOf extends Partial<Rung> {
-  readonly projects?: readonly string[];
   /** Files at once. */
   readonly workers?: number;
 }
@@ -115,6 +116,7 @@ const tests = (
   slots,
   counts: 'tests',
   shows: 'always',
+  projects,
   ...more,
 });
 
@@ -130,13 +132,8 @@ const machine = (name: 'parts' | 'node', title: string, needs: readonly RungName
   isAboutMachine: true,
 });
 
-const TOLD = ['CHANGELOG.md', 'CONTRIBUTING.md'];
-const NOT_BY_REAL_TESTS = [...TOLD, 'test/cluster/', 'test/bench/', 'test/measure/'];
-const ofPlane = { unreached: NOT_BY_REAL_TESTS, parts: planePartNames };
-const ofNodes = {
-  unreached: [...TOLD, 'docs/', 'test/bench/', 'test/measure/'],
-  parts: [...planePartNames, ...nodePartNames, ...knativePartNames],
-};
+const ofPlane = { parts: planePartNames };
+const ofNodes = { parts: [...planePartNames, ...nodePartNames, ...knativePartNames] };
 
 /** Asked for a rung, the ladder climbs its lanes too. */
 const lane = ({ rung, name, parts }: Lane): Rung =>
@@ -159,12 +156,12 @@ export const rungs: readonly Rung[] = [
       ['tsc', '--noEmit'],
       ['tsc', '--noEmit', '-p', 'functions/console/page'],
     ),
-    unreached: ['docs/'],
+    isOfAll: true,
     env: FOR_GO_PROGRAMS,
   },
   {
     ...check('lint', 'type-aware lint and format', ...LINT),
-    unreached: [],
+    isOfAll: true,
     env: FOR_GO_PROGRAMS,
   },
   check('bundles', 'each function as it ships', ['node', 'knative/tools/build/main.ts']),
@@ -172,7 +169,6 @@ export const rungs: readonly Rung[] = [
   tests('unit', 'pure parts, small servers, and the tidy rules', [], {
     projects: ['unit', 'pure'],
     workers: cores,
-    unreached: [],
     env: KEEPS_COMPILED,
   }),
   tests('contract', "Knative's rules against its real adapter", ['parts'], ofPlane),

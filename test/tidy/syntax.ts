@@ -61,7 +61,7 @@ export function dotted(node: unknown): string | undefined {
   return object === undefined ? undefined : `${object}.${dotted(node['property'])}`;
 }
 
-const nameOf = (node: unknown): string =>
+export const nameOf = (node: unknown): string =>
   isNode(node) ? String(node['name'] ?? node['value']) : '';
 const list = (value: unknown): readonly Node[] =>
   Array.isArray(value) ? value.filter((item) => isNode(item)) : [];
