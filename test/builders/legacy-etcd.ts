@@ -92,6 +92,8 @@ export class LegacyEtcd {
       kind: 'Pod',
       metadata: { ...metadata, labels: { ...this.#labels, etcd_node: name } },
       spec: {
+        // No kubelet of a test takes what runs elsewhere already.
+        ...(ip === undefined ? {} : { nodeName: 'elsewhere' }),
         restartPolicy: 'Never',
         hostname: name,
         subdomain: this.#name,

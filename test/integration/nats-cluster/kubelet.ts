@@ -35,6 +35,8 @@ export interface KubeletOptions {
   readonly tellHosts?: (text: string) => Promise<void>;
 }
 
+const nodeOf = ({ metadata }: KubeObject): string => `node-of-${metadata.name}`;
+
 export class Kubelet {
   readonly #options: KubeletOptions;
   readonly #pods = new Map<string, PodHere>();
@@ -142,14 +144,16 @@ export class Kubelet {
     if (here !== undefined && here.uid === uid) return this.#keep(here, object);
     if (here !== undefined) return;
     if (spec.nodeName === undefined) await this.#bind(object);
-    else await this.#begin(object, spec);
+    // One on any other node was put there by a test, which runs it.
+    else if (spec.nodeName === nodeOf(object)) await this.#begin(object, spec);
   }
 
-  async #bind({ metadata: { name, namespace = '' }, ...pod }: KubeObject): Promise<void> {
+  async #bind(pod: KubeObject): Promise<void> {
+    const { name, namespace = '' } = pod.metadata;
     const { volumes } = pod['spec'] as PodSpec;
     const claim = volumes.flatMap((one) => one.persistentVolumeClaim?.claimName ?? [])[0];
     if (claim !== undefined && (await this.#volumes.isEnding(namespace, claim))) return;
-    const target = { apiVersion: 'v1', kind: 'Node', name: `node-of-${name}` };
+    const target = { apiVersion: 'v1', kind: 'Node', name: nodeOf(pod) };
     const metadata = { name, namespace };
     const body = { apiVersion: 'v1', kind: 'Binding', metadata, target };
     const at = { name, namespace, subresource: 'binding' };

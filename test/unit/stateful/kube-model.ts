@@ -1,6 +1,7 @@
 // An API server as far as functions that keep servers in pods use one: resourceVersions,
 // preconditions, server-side apply, and counts. A test can look at all that is there around each
 // write; reads can be old.
+import { isSelected, type Selection } from './selected.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { KubeError } from '../../../shared/kube/errors.ts';
 import type {
@@ -10,12 +11,6 @@ import type {
   ResourceRef,
 } from '../../../shared/kube/objects.ts';
 import { type Body, merge, withOwnersOf } from './merge-patch.ts';
-
-interface Selection {
-  readonly namespace?: string;
-  readonly labelSelector?: string;
-  readonly fieldSelector?: string;
-}
 
 export class KubeModel {
   readonly #objects = new Map<string, KubeObject>();
@@ -76,19 +71,11 @@ export class KubeModel {
 
   /** No lists at once: what is listed here tenants write, and as much as they like. */
   async *pages(ref: ResourceRef, selection: Selection & { readonly limit?: number }) {
-    const { namespace, labelSelector, fieldSelector, limit = Number.POSITIVE_INFINITY } = selection;
-    const wanted = (labelSelector ?? '').split(',').map((one) => one.split('='));
-    const named = /^metadata\.name=(.*)$/.exec(fieldSelector ?? '')?.[1];
-    const beginning = `${ref.resource}/${namespace ?? ''}`;
-    const items: KubeObject[] = [];
-    for (const [key, object] of this.#seen(ref.resource)) {
-      if (!key.startsWith(beginning)) continue;
-      if (named !== undefined && object.metadata.name !== named) continue;
-      const { labels = {} } = object.metadata;
-      const isLabelled = ([label = '', value]: readonly string[]): boolean =>
-        label === '' || labels[label] === value;
-      if (isOfGroup(object, ref) && wanted.every(isLabelled)) items.push(object);
-    }
+    const { limit = Number.POSITIVE_INFINITY } = selection;
+    const beginning = `${ref.resource}/${selection.namespace ?? ''}`;
+    const items = [...this.#seen(ref.resource)]
+      .filter(([key, object]) => key.startsWith(beginning) && isSelected(object, ref, selection))
+      .map(([, object]) => object);
     do {
       this.reads += 1;
       const page = items.splice(0, limit);
@@ -283,10 +270,6 @@ interface Undo {
 const PAST_MAX = 8;
 const NONE: ReadonlyMap<string, KubeObject> = new Map();
 const ENDING = { deletionTimestamp: '2026-01-01T00:00:00Z' };
-
-/** Kinds of several groups have the same name. */
-const isOfGroup = ({ apiVersion }: KubeObject, { group }: ResourceRef): boolean =>
-  apiVersion?.includes('/') === true ? apiVersion.startsWith(`${group}/`) : group === '';
 
 const keyOf = ({ resource }: ResourceRef, { namespace = '', name }: ObjectName): string =>
   `${resource}/${namespace}/${name}`;
