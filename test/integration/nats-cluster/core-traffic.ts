@@ -20,6 +20,8 @@ export interface CoreReport {
   readonly lost: number;
   /** Those of them for which nobody was away. */
   readonly unexplained: number;
+  /** When the first and the last of these were sent. */
+  readonly unexplainedAt: readonly string[];
   readonly reconnects: number;
   readonly longestAwayMs: number;
 }
@@ -91,6 +93,7 @@ export class CoreTraffic {
   readonly #clients: readonly Client[];
   #publishing: Promise<void> = Promise.resolve();
   #round = 0;
+  readonly #sentAtMs: number[] = [];
   #isOn = true;
 
   private constructor(clients: readonly Client[]) {
@@ -125,6 +128,7 @@ export class CoreTraffic {
   }
 
   #say(round: number): void {
+    this.#sentAtMs[round] = systemClock.nowMs();
     this.#clients.forEach(({ nats }, at) => nats.publish(`core.${at}`, String(round)));
   }
 
@@ -152,23 +156,30 @@ export class CoreTraffic {
     this.#say(this.#round);
     await until('the last words', () => this.#isHeard());
     const lost = this.#clients.flatMap((client) => this.#lostTo(client));
+    const unexplained = lost.filter(({ isExplained }) => !isExplained);
+    const rounds = unexplained.map(({ round }) => round);
+    const ends = rounds.length === 0 ? [] : [Math.min(...rounds), Math.max(...rounds)];
     const away = this.#clients.flatMap((client) => client.away);
     return {
       sent: this.#round * this.#clients.length * HEARD.length,
       lost: lost.length,
-      unexplained: lost.filter((isExplained) => !isExplained).length,
+      unexplained: unexplained.length,
+      unexplainedAt: ends.map((round) => new Date(this.#sentAtMs[round] ?? 0).toISOString()),
       reconnects: away.length,
       longestAwayMs: Math.max(0, ...away.map(({ fromMs, toMs }) => toMs - fromMs)),
     };
   }
 
-  /** For each that it has lost whether somebody was away. */
-  #lostTo(client: Client): readonly boolean[] {
+  /** Each that it has lost, and whether somebody was away. */
+  #lostTo(client: Client): readonly { readonly round: number; readonly isExplained: boolean }[] {
     return [...client.heard].flatMap(([publisher, heard]) => {
       const rounds = Array.from({ length: this.#round }, (_, round) => round);
       const lost = rounds.filter((round) => !heard.has(round));
       const other = this.#clients[publisher];
-      return lost.map((round) => client.wasAway(round) || other?.wasAway(round) === true);
+      return lost.map((round) => ({
+        round,
+        isExplained: client.wasAway(round) || other?.wasAway(round) === true,
+      }));
     });
   }
 

@@ -140,7 +140,7 @@ export class Scene {
     const status = await this.status(name);
     for (const { name: step, startedAt, doneAt = startedAt } of status.steps ?? []) {
       const seconds = (Date.parse(doneAt) - Date.parse(startedAt)) / 1_000;
-      this.#print(`${step}: ${seconds} s`);
+      this.#print(`${step}: ${seconds} s, from ${startedAt}`);
     }
     return status;
   }
