@@ -93,7 +93,9 @@ export class NatsTakeoverPlace {
     await mkdir(dir);
     const files = { 'tls.crt': certPem, 'tls.key': keyPem, 'ca.crt': authority.certPem };
     for (const [name, text] of Object.entries(files)) await writeFile(join(dir, name), text);
-    const tls = { cert_file: join(dir, 'tls.crt'), key_file: join(dir, 'tls.key') };
+    // Half a second, its default, is too short for fifty handshakes at once on a busy machine.
+    const timeout = 5;
+    const tls = { cert_file: join(dir, 'tls.crt'), key_file: join(dir, 'tls.key'), timeout };
     const routes = OLD.map((one) => `nats://${one.ip}:6222`);
     const command = await resolvePart('nats-server-2-1');
     const started = OLD.map(async ({ name, ip }) => {
