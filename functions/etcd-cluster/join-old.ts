@@ -1,6 +1,6 @@
 // Members of two clusters in one: while one of the legacy cluster is counted the takeover alone
-// changes the list. One of ours that it has added is started here, and all else
-// waits, so that nobody is added, removed or restarted by two at once. Pure.
+// changes the list. One of ours that it has added is started here, and all else waits, so that
+// nobody is added, removed or restarted by two at once. Pure.
 import type { OldMember } from '../../shared/api/etcd-joins.ts';
 import { ORDINALS } from '../../shared/api/etcd-names.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';

@@ -18,7 +18,7 @@ const hasUrl =
 /** Those that a quorum still counts. */
 export function oldLeft(state: State, old: readonly OldMember[]): readonly OldMember[] {
   const members = membersOf(state);
-  return old.filter(({ url }) => members.some(({ peerUrls }) => peerUrls.includes(url)));
+  return old.filter((one) => members.some((member) => hasUrl(member)(one)));
 }
 
 /** Neither one of ours nor of before: somebody else added it. */
@@ -37,8 +37,7 @@ export function joiningBootstrap(
   start: string,
 ): PeerBootstrap {
   const ours = own.map((name) => ({ name, url: peerUrl(cluster, name) }));
-  const theirs = old.map(({ name, url }) => ({ name, url }));
-  return { state: 'Existing', token: cluster.uid, initialCluster: [...theirs, ...ours], start };
+  return { state: 'Existing', token: cluster.uid, initialCluster: [...old, ...ours], start };
 }
 
 export const nextToJoin = (old: readonly OldMember[]): string =>

@@ -2,7 +2,7 @@
 // writes it with the EtcdCluster, and whoever may write EtcdClusters may write it, too. So it leads
 // to pods of the same namespace and of one legacy cluster alone, and to their port for peers. Pure.
 
-/** They are dialled there alone. */
+/** They are dialled there alone. It is that of our members, whose names build on this file. */
 const PEER_PORT = 2380;
 
 /** On an EtcdCluster, beside the id of their cluster: the members that its first one joins. */
@@ -29,7 +29,7 @@ const TEXT_MAX = MEMBERS_MAX * 400;
 /** A flag has it before `=`, among others that commas part. */
 const NAME = /^[a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?$/;
 const LABEL = '[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?';
-const URL = new RegExp(`^http://${LABEL}\\.(${LABEL})\\.(${LABEL})\\.svc:${PEER_PORT}$`);
+const PEER_URL = new RegExp(`^http://${LABEL}\\.(${LABEL})\\.(${LABEL})\\.svc:${PEER_PORT}$`);
 
 /** The text of the annotation; or why these members cannot be joined. */
 export function joinsText(members: readonly OldMember[], namespace: string): string | JoinsRefused {
@@ -52,18 +52,19 @@ export function joinsIn(text: string, namespace: string): readonly OldMember[] |
   }
   const clusters = new Set(members.map(legacyNameOf));
   if (clusters.size > 1) return refused(`names members of ${[...clusters].join(' and ')}`);
-  const isTwice = (of: (one: OldMember) => string) => new Set(members.map(of)).size;
-  if (isTwice(({ name }) => name) < members.length || isTwice(({ url }) => url) < members.length) {
+  const isTwice = (of: (one: OldMember) => string): boolean =>
+    new Set(members.map(of)).size < members.length;
+  if (isTwice(({ name }) => name) || isTwice(({ url }) => url)) {
     return refused('names a member twice');
   }
   return members;
 }
 
 /** The value of label `etcd_cluster` on their pods, which is the name of their Service, too. */
-export const legacyNameOf = ({ url }: OldMember): string => URL.exec(url)?.[1] ?? '';
+export const legacyNameOf = ({ url }: OldMember): string => PEER_URL.exec(url)?.[1] ?? '';
 
 function isFit({ name, url }: OldMember, namespace: string): boolean {
-  return NAME.test(name) && URL.exec(url)?.[2] === namespace;
+  return NAME.test(name) && PEER_URL.exec(url)?.[2] === namespace;
 }
 
 function membersIn(text: string): readonly OldMember[] | undefined {

@@ -64,3 +64,39 @@ export async function takeoverStatus(
 ): Promise<TakeoverStatus> {
   return (await kube.get(TAKEOVERS, target))?.['status'] ?? {};
 }
+
+/** Its plan, which a function has told by now; the id of that. */
+export async function confirmPlan(kube: KubeClient, target: ObjectName): Promise<string> {
+  const { plan } = await takeoverStatus(kube, target);
+  const { id = '' } = plan ?? {};
+  if (id === '') throw new Error(`there is no plan: ${JSON.stringify(plan?.refusals)}`);
+  await kube.patch(TAKEOVERS, target, { type: 'merge', body: { spec: { confirm: id } } });
+  return id;
+}
+
+/** An operator that runs still. */
+export async function startOperator(
+  kube: KubeClient,
+  namespace: string,
+  name: keyof typeof OPERATORS,
+): Promise<void> {
+  const labels = { name };
+  await kube.create(DEPLOYMENTS, {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { namespace, name },
+    spec: {
+      replicas: 1,
+      selector: { matchLabels: labels },
+      template: {
+        metadata: { labels },
+        spec: { containers: [{ name: 'operator', image: OPERATORS[name] }] },
+      },
+    },
+  });
+}
+
+const OPERATORS = {
+  'etcd-operator': 'quay.io/coreos/etcd-operator:v0.9.4',
+  'nats-operator': 'natsio/nats-operator:0.8.3',
+} as const;

@@ -29,7 +29,7 @@ export function joinMembers(state: State, records: Records): JoinDecision {
   );
 }
 
-/** Before its first member is in the list an EtcdCluster would be born empty, as any other. */
+/** Not before its first member is in the list: nobody would tell that one whom it joins. */
 function makeCluster(state: State, { work }: Records, view: View): JoinDecision | undefined {
   const cluster = state.joining?.cluster;
   const next = 'Make the EtcdCluster';

@@ -4,25 +4,15 @@ import { ETCD_CLUSTERS } from '../../../shared/api/etcd-cluster.ts';
 import { JOINS_ANNOTATION, joinsText } from '../../../shared/api/etcd-joins.ts';
 import { CLUSTER_ID_ANNOTATION } from '../../../shared/api/etcd-peer.ts';
 import type { TakeoverWork } from '../../../shared/api/takeover.ts';
-import { apiVersionOf, type KubeObject, type Manifest } from '../../../shared/kube/objects.ts';
-import { annotationsFor, isMadeFor, labelsFor } from '../made-for.ts';
+import type { KubeObject, Manifest } from '../../../shared/kube/objects.ts';
+import { annotationsFor, clusterFor, isMadeFor } from '../made-for.ts';
 import type { Takeover } from '../object.ts';
 
 /** As the API server is asked how it would store it: who joins whom is not known yet. */
 export const etcdClusterManifest = (
   takeover: Takeover,
   spec: Readonly<Record<string, unknown>>,
-): Manifest => ({
-  apiVersion: apiVersionOf(ETCD_CLUSTERS),
-  kind: 'EtcdCluster',
-  metadata: {
-    namespace: takeover.namespace,
-    name: takeover.spec.into.name,
-    labels: labelsFor(takeover),
-    annotations: annotationsFor(takeover),
-  },
-  spec,
-});
+): Manifest => clusterFor(takeover, { ref: ETCD_CLUSTERS, kind: 'EtcdCluster' }, spec);
 
 /** As it is made. A plan about members at other addresses is refused. */
 export function joiningManifest(

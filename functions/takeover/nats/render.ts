@@ -3,24 +3,15 @@
 import { NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
 import { isRecord } from '../../../shared/kube/json.ts';
 import { apiVersionOf, type Manifest } from '../../../shared/kube/objects.ts';
-import { annotationsFor, labelsFor } from '../made-for.ts';
+import { clusterFor, labelsFor } from '../made-for.ts';
 import type { Takeover } from '../object.ts';
 import type { FoundMade } from '../state.ts';
 import { usersSecretOf } from './carry-over.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-export const natsClusterManifest = (takeover: Takeover, spec: Fields): Manifest => ({
-  apiVersion: apiVersionOf(NATS_CLUSTERS),
-  kind: 'NatsCluster',
-  metadata: {
-    namespace: takeover.namespace,
-    name: takeover.spec.into.name,
-    labels: labelsFor(takeover),
-    annotations: annotationsFor(takeover),
-  },
-  spec,
-});
+export const natsClusterManifest = (takeover: Takeover, spec: Fields): Manifest =>
+  clusterFor(takeover, { ref: NATS_CLUSTERS, kind: 'NatsCluster' }, spec);
 
 export function usersManifest(
   takeover: Takeover,

@@ -11,12 +11,13 @@ import { natsClusterRights, secretRights } from './manifests.ts';
 import { takeoverRights } from './takeover.ts';
 
 const OF_TAKEOVER = `\
-takeover: what it needs to look at what an operator left in a namespace. It changes nothing there.
+takeover: what it needs to plan how what an operator left in a namespace is taken over, and to carry
+out the plan that you confirm.
 
   -n, --namespace NAME  where the old cluster and its Takeover are
   --secret NAME         one by which its clients and members know each other; may be repeated
   --operator NS/NAME    the Deployment of the operator, where that is in another namespace
-  --into NAME           the EtcdCluster that it may make, for mode Join or Wipe`;
+  --into NAME           the EtcdCluster that it may make, for mode Join`;
 
 export const usageOf = (calledAs: string): string => `\
 usage: ${calledAs} nats-cluster -n NAMESPACE [options] | kubectl apply -f -

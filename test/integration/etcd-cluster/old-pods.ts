@@ -1,16 +1,14 @@
 // Three members of etcd 3.3.27 in bare pods, as an operator leaves them, for the kubelet of the
 // tests; and what a takeover asks of them and of those that join.
 import { type EtcdAdmin, openEtcdAdmin } from '../../../shared/etcd/admin.ts';
-import { isEtcdFailure } from '../../../shared/etcd/admin/failure.ts';
 import { askLegacy } from '../../../shared/etcd/legacy.ts';
 import { until } from '../../builders/versioned-kind.ts';
+import { settled } from '../etcd/settled.ts';
 import type { EtcdPlace } from './etcd-place.ts';
 import { PODS } from './etcd-scene.ts';
 
 const NAMES = ['old-0000', 'old-0001', 'old-0002'];
 const DATA_DIR = '/var/etcd';
-/** etcd takes no second change for five seconds. */
-const SETTLES_WITHIN_MS = 60_000;
 
 export class OldPods {
   readonly #place: EtcdPlace;
@@ -123,18 +121,4 @@ export class OldPods {
       },
     });
   }
-}
-
-/** "unhealthy cluster" is a wait, and no error. */
-async function settled(what: string, change: () => Promise<unknown>): Promise<void> {
-  const isDone = async (): Promise<boolean> => {
-    try {
-      await change();
-      return true;
-    } catch (error) {
-      if (isEtcdFailure(error, 'UNHEALTHY')) return false;
-      throw error;
-    }
-  };
-  await until(what, isDone, SETTLES_WITHIN_MS);
 }

@@ -2,29 +2,13 @@
 // who writes has to wait or sees anything else: a takeover by members that join rests on that.
 import { expect, test } from 'vitest';
 import { openEtcdAdmin } from '../../../shared/etcd/admin.ts';
-import { isEtcdFailure } from '../../../shared/etcd/admin/failure.ts';
 import { askLegacy } from '../../../shared/etcd/legacy.ts';
 import { EtcdTraffic } from '../../builders/etcd-traffic.ts';
 import { until } from '../../builders/versioned-kind.ts';
 import { EtcdCluster, type Place } from './cluster.ts';
+import { settled } from './settled.ts';
 
 const OLD = 3;
-/** More than etcd waits after a change, before it takes the next one. */
-const SETTLES_WITHIN_MS = 30_000;
-
-/** "unhealthy cluster" is a wait, and no error. */
-async function settled(what: string, change: () => Promise<unknown>): Promise<void> {
-  const isDone = async (): Promise<boolean> => {
-    try {
-      await change();
-      return true;
-    } catch (error) {
-      if (isEtcdFailure(error, 'UNHEALTHY')) return false;
-      throw error;
-    }
-  };
-  await until(what, isDone, SETTLES_WITHIN_MS);
-}
 
 class Joining {
   readonly #cluster: EtcdCluster;

@@ -11,12 +11,11 @@ import { CLAIMS, SERVICES } from '../../../shared/stateful/parts.ts';
 import { EtcdTraffic } from '../../builders/etcd-traffic.ts';
 import { until } from '../../builders/versioned-kind.ts';
 import { JoinPlace, OLD } from './join-place.ts';
-import type { Witness } from './mortal-takeover.ts';
+import { expectTakenOver } from './mortal-place.ts';
+import { alive, deaths, type Witness } from './mortal-takeover.ts';
 import { namespace } from './takeover-place.ts';
-import { DEPLOYMENTS } from '../../builders/legacy-kind.ts';
 
 const LONG_MS = 600_000;
-const alive: Witness = async () => undefined;
 
 let place: JoinPlace;
 
@@ -26,14 +25,8 @@ beforeAll(async () => {
 
 afterAll(() => place?.stop(), LONG_MS);
 
-const namesOf = async (ref: ResourceRef): Promise<readonly string[]> => {
-  const { items } = await place.etcd.kube.list(ref, { namespace });
-  return items.map(({ metadata }) => metadata.name).toSorted();
-};
-const replicasOf = async (): Promise<number> => {
-  const found = await place.etcd.kube.get(DEPLOYMENTS, { namespace, name: 'etcd-operator' });
-  return Number(Object(found?.['spec']).replicas);
-};
+const namesOf = (ref: ResourceRef) => place.namesOf(ref);
+const replicasOf = () => place.replicasOf('etcd-operator');
 
 /** Clients connect anew where the Service leads. */
 const follows =
@@ -65,30 +58,6 @@ test('rolled back once clients are led over', { timeout: LONG_MS }, async () => 
   expect(await namesOf(CLAIMS)).toEqual(['old-b', 'old-c']);
 });
 
-/** Dies before and after each write, once each. */
-function deaths(): { readonly witness: Witness; readonly seen: Set<string>; isDead: boolean } {
-  const told = { witness: alive, seen: new Set<string>(), isDead: false };
-  let isSpared = false;
-  const die = (write: string): never => {
-    told.isDead = true;
-    told.seen.add(write);
-    throw new Error(`it died ${write}`);
-  };
-  told.witness = async (when, write) => {
-    if (told.isDead) throw new Error('it is dead');
-    // Events are no change of anything.
-    if (write === 'create events') return;
-    if (when === 'before' && !isSpared) {
-      isSpared = true;
-      die(`before ${write}`);
-    }
-    if (when === 'before') return;
-    isSpared = false;
-    die(`after ${write}`);
-  };
-  return told;
-}
-
 const CHANGES = [
   'patch deployments',
   'etcd add',
@@ -106,23 +75,9 @@ test('carried out with a death at each write', { timeout: LONG_MS }, async () =>
   const id = await place.confirm('over', 'next-2');
   const told = deaths();
   await EtcdTraffic.during('members that join and stay', await place.opened(), async (traffic) => {
-    const witness = follows(traffic, told.witness);
-    await place.startTakeover(witness);
-    const revive = async (): Promise<void> => {
-      if (!told.isDead) return;
-      await place.startTakeover(witness);
-      told.isDead = false;
-    };
-    await place.wakeUntil('over', 'it to be done', ({ phase }) => phase === 'Done', revive);
+    await place.wakeUntilDone('over', told, follows(traffic, told.witness));
   });
-  const { plan, work, steps = [], conditions } = await place.status('over');
-  expect([plan?.id, work?.plan]).toEqual([id, id]);
-  expect(steps.map(({ name }) => name)).toEqual(plan?.steps.map(({ name }) => name));
-  const complete = conditions?.find(({ type }) => type === 'Complete');
-  expect(complete).toMatchObject({ status: 'True', reason: 'TakenOver' });
-  expect([...told.seen].toSorted()).toEqual(
-    CHANGES.flatMap((one) => [`after ${one}`, `before ${one}`]).toSorted(),
-  );
+  await expectTakenOver(place, 'over', id, told, CHANGES);
   await expect(place.edit('over', { rollback: true })).rejects.toThrow('nothing leads back any');
 });
 

@@ -4,25 +4,22 @@
 import { randomInt } from 'node:crypto';
 import { link, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { takeover } from '../../../functions/takeover/index.ts';
 import { takeoverRights } from '../../../knative/tools/rights/takeover.ts';
 import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
 import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
-import { TAKEOVERS, type TakeoverStatus } from '../../../shared/api/takeover.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import { type EtcdAdmin, openEtcdAdmin } from '../../../shared/etcd/admin.ts';
 import { askLegacy } from '../../../shared/etcd/legacy.ts';
 import { SWEEP } from '../../../shared/function/sources.ts';
-import { type RunningFunction, startFunction } from '../../../shared/function/start.ts';
 import { PODS, SERVICES } from '../../../shared/stateful/parts.ts';
 import { defineLegacyEtcd, LegacyEtcd } from '../../builders/legacy-etcd.ts';
+import { startOperator } from '../../builders/legacy-kind.ts';
 import { giveTo, rooted } from '../../builders/rooted.ts';
 import { sendEvent } from '../../builders/send-event.ts';
-import { until } from '../../builders/versioned-kind.ts';
 import { EtcdPlace } from '../etcd-cluster/etcd-place.ts';
-import { mortalTakeover, type Witness } from './mortal-takeover.ts';
+import type { Named } from '../etcd-cluster/etcd-scene.ts';
+import { MortalPlace } from './mortal-place.ts';
 import { namespace } from './takeover-place.ts';
-import { DEPLOYMENTS } from '../../builders/legacy-kind.ts';
 
 export const OLD = ['old-a', 'old-b', 'old-c'];
 const NETWORK = `127.${randomInt(1, 255)}.${randomInt(1, 255)}`;
@@ -33,13 +30,13 @@ const USER = 65_534;
 const WITHIN_MS = 300_000;
 const WAKE_EVERY_MS = 300;
 
-export class JoinPlace {
+export class JoinPlace extends MortalPlace {
   readonly etcd: EtcdPlace;
   readonly old: LegacyEtcd;
-  #takeover: RunningFunction | undefined;
-  #last = '';
+  protected override readonly withinMs = WITHIN_MS;
 
   private constructor(etcd: EtcdPlace) {
+    super(etcd.kube, namespace);
     this.etcd = etcd;
     this.old = new LegacyEtcd(etcd.kube, namespace, 'old');
   }
@@ -64,7 +61,7 @@ export class JoinPlace {
     await defineLegacyEtcd(etcd.kube);
     const claimOf = (name: string) => (name === 'old-a' ? {} : { claim: name });
     await place.old.create(OLD.map((name) => ({ name, ip: ipOf(name), ...claimOf(name) })));
-    await place.#startOperator();
+    await startOperator(etcd.kube, namespace, 'etcd-operator');
     return place;
   }
 
@@ -100,98 +97,33 @@ export class JoinPlace {
     return root;
   }
 
-  async #startOperator(): Promise<void> {
-    const labels = { name: 'etcd-operator' };
-    const containers = [{ name: 'operator', image: 'quay.io/coreos/etcd-operator:v0.9.4' }];
-    await this.etcd.kube.create(DEPLOYMENTS, {
-      apiVersion: 'apps/v1',
-      kind: 'Deployment',
-      metadata: { namespace, name: 'etcd-operator' },
-      spec: {
-        replicas: 1,
-        selector: { matchLabels: labels },
-        template: { metadata: { labels }, spec: { containers } },
-      },
-    });
-  }
-
-  /** Another one in place of the one that there is. */
-  async startTakeover(witness: Witness): Promise<void> {
-    await this.#takeover?.stop();
-    const account = { namespace: 'ballast-system', name: 'takeover' };
-    const environment = {
-      PORT: '0',
-      LOG_LEVEL: 'silent',
-      DRAIN_MINIMUM_SECONDS: '0',
-      WORK_SECONDS: '5',
-      KUBECONFIG: await this.etcd.kubeconfigOf(account),
-    };
-    const build = { version: '0.0.0', commit: '' };
-    const definition: typeof takeover = mortalTakeover(witness);
-    this.#takeover = await startFunction(definition, { environment, build });
-  }
-
   async stop(): Promise<void> {
-    await this.#takeover?.stop();
+    await this.stopTakeover();
     await this.etcd.stop();
-  }
-
-  status(name: string): Promise<TakeoverStatus> {
-    return this.old.statusOf(name);
-  }
-
-  async edit(name: string, spec: object): Promise<void> {
-    await this.etcd.kube.patch(TAKEOVERS, { namespace, name }, { type: 'merge', body: { spec } });
   }
 
   async confirm(name: string, into: string): Promise<string> {
     const spec = { storage: { medium: 'Volume', size: '10Gi' } };
     await this.old.takeOver(name, { mode: 'Join', into: { name: into, spec } });
-    await this.#sweep();
-    const { plan } = await this.status(name);
-    const { id = '' } = plan ?? {};
-    if (id === '') throw new Error(`there is no plan: ${JSON.stringify(plan?.refusals)}`);
-    await this.edit(name, { confirm: id });
-    return id;
+    return this.confirmPlan(name);
   }
 
-  async #sweep(): Promise<void> {
-    const answer = await sendEvent(this.#takeover?.port ?? 0, SWEEP, {});
-    this.#last = `${answer.status} ${await answer.text()}`;
+  protected override kubeconfigOf(account: Named): Promise<string> {
+    return this.etcd.kubeconfigOf(account);
   }
 
-  /** Every function is woken again and again until it is so. */
-  async wakeUntil(
-    name: string,
-    what: string,
-    isSo: (status: TakeoverStatus) => boolean,
-    revive: () => Promise<void> = async () => undefined,
-  ): Promise<void> {
-    const done = new AbortController();
+  protected override async wakeOthers(signal: AbortSignal): Promise<void> {
     const waking = ['etcd-cluster', 'etcd-peer'].map(async (one) => {
-      while (!done.signal.aborted) {
+      while (!signal.aborted) {
         await (await sendEvent(this.etcd.portOf(one), SWEEP, {})).text();
         await systemClock.sleep(WAKE_EVERY_MS);
       }
     });
-    try {
-      const look = async (): Promise<boolean> => {
-        await this.#sweep();
-        await revive();
-        return isSo(await this.status(name));
-      };
-      await until(what, look, WITHIN_MS);
-    } catch (cause) {
-      const status = { ...(await this.status(name)), plan: undefined };
-      throw new Error(`${this.#last} ${JSON.stringify(status, null, 1)}`, { cause });
-    } finally {
-      done.abort();
-      await Promise.all(waking);
-    }
+    await Promise.all(waking);
   }
 
   async service() {
-    const found = await this.etcd.kube.get(SERVICES, { namespace, name: 'old-client' });
+    const found = await this.kube.get(SERVICES, { namespace, name: 'old-client' });
     const { selector } = Object(found?.['spec']) as {
       readonly selector: Readonly<Record<string, string>>;
     };
@@ -204,7 +136,7 @@ export class JoinPlace {
     const labelSelector = Object.entries(selector)
       .map((pair) => pair.join('='))
       .join(',');
-    const { items } = await this.etcd.kube.list(PODS, { namespace, labelSelector });
+    const { items } = await this.kube.list(PODS, { namespace, labelSelector });
     const endpoints = items.map(({ status }) => `http://${String(Object(status).podIP)}:2379`);
     return () => openEtcdAdmin({ endpoints });
   }

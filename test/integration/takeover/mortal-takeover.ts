@@ -11,6 +11,41 @@ const WRITES = ['create', 'apply', 'patch', 'delete'] as const;
 /** `write` as `patch services`; whoever throws ends the function. */
 export type Witness = (when: 'before' | 'after', write: string) => Promise<void>;
 
+/** The witness of one that lives on. */
+export const alive: Witness = async () => undefined;
+
+export interface Deaths {
+  readonly witness: Witness;
+  /** `before patch services` and so on. */
+  readonly seen: ReadonlySet<string>;
+  /** Until a test takes it back, with another process. */
+  isDead: boolean;
+}
+
+/** A witness of one that dies before and after each write, once each. */
+export function deaths(): Deaths {
+  const told = { witness: alive, seen: new Set<string>(), isDead: false };
+  let isSpared = false;
+  const die = (write: string): never => {
+    told.isDead = true;
+    told.seen.add(write);
+    throw new Error(`it died ${write}`);
+  };
+  told.witness = async (when, write) => {
+    if (told.isDead) throw new Error('it is dead');
+    // Events are no change of anything.
+    if (write === 'create events') return;
+    if (when === 'before' && !isSpared) {
+      isSpared = true;
+      die(`before ${write}`);
+    }
+    if (when === 'before') return;
+    isSpared = false;
+    die(`after ${write}`);
+  };
+  return told;
+}
+
 export const mortalTakeover = (witness: Witness): typeof takeover => ({
   ...takeover,
   open: async (config, scope) => {

@@ -9,16 +9,15 @@ import type { ResourceRef } from '../../../shared/kube/objects.ts';
 import { PODS, SECRETS, SERVICES } from '../../../shared/stateful/parts.ts';
 import { until } from '../../builders/versioned-kind.ts';
 import type { CoreTraffic } from '../nats-cluster/core-traffic.ts';
-import type { Witness } from './mortal-takeover.ts';
+import { expectTakenOver } from './mortal-place.ts';
+import { alive, deaths, type Witness } from './mortal-takeover.ts';
 import { CLIENTS, LOGIN, namespace, NatsTakeoverPlace, OLD } from './nats-place.ts';
-import { DEPLOYMENTS } from '../../builders/legacy-kind.ts';
 
 const LONG_MS = 600_000;
 /** Messages of each while nothing is done, so that two who do not hear each other are noticed. */
 const SOME = 20;
 /** Clients that come to the new servers before it is rolled back. */
 const SHARED = 10;
-const alive: Witness = async () => undefined;
 
 let place: NatsTakeoverPlace;
 let traffic: CoreTraffic;
@@ -33,19 +32,13 @@ afterAll(async () => {
   await place?.stop();
 }, LONG_MS);
 
-const namesOf = async (ref: ResourceRef): Promise<readonly string[]> => {
-  const { items } = await place.place.kube.list(ref, { namespace });
-  return items.map(({ metadata }) => metadata.name).toSorted();
-};
+const namesOf = (ref: ResourceRef) => place.namesOf(ref);
 const serviceOf = async () => {
   const found = await place.place.kube.get(SERVICES, { namespace, name: 'old' });
   const { selector } = Object(found?.['spec']);
   return { selector, owners: found?.metadata.ownerReferences };
 };
-const replicasOf = async (): Promise<number> => {
-  const found = await place.place.kube.get(DEPLOYMENTS, { namespace, name: 'nats-operator' });
-  return Number(Object(found?.['spec']).replicas);
-};
+const replicasOf = () => place.replicasOf('nats-operator');
 
 /** Asks for a rollback once, as soon as a write after the beginning of this step is about to be. */
 function backAt(name: string, step: string, isTime = async () => true): Witness {
@@ -101,33 +94,6 @@ test.each([
   },
 );
 
-/** Dies before and after each write, once each. */
-function deaths(): { readonly witness: Witness; readonly seen: Set<string>; isDead: boolean } {
-  const told = { witness: alive, seen: new Set<string>(), isDead: false };
-  let count = 0;
-  let [isSpared, isAfter] = [false, false];
-  const die = (write: string): never => {
-    told.isDead = true;
-    told.seen.add(write);
-    throw new Error(`it died ${write}`);
-  };
-  told.witness = async (when, write) => {
-    if (told.isDead) throw new Error('it is dead');
-    // Events are no change of anything.
-    if (write === 'create events') return;
-    if (when === 'before' && !isSpared) {
-      isSpared = true;
-      die(`before ${write}`);
-    }
-    isAfter = when === 'after';
-    if (!isAfter) return;
-    count += 1;
-    isSpared = false;
-    die(`after ${write}`);
-  };
-  return told;
-}
-
 const CHANGES = [
   'patch deployments',
   'create natsclusters',
@@ -146,21 +112,8 @@ test(
     const told = deaths();
     await place.startTakeover(alive);
     const id = await place.confirm('over', 'next-7');
-    await place.startTakeover(told.witness);
-    const revive = async (): Promise<void> => {
-      if (!told.isDead) return;
-      await place.startTakeover(told.witness);
-      told.isDead = false;
-    };
-    await place.wakeUntil('over', 'it to be done', ({ phase }) => phase === 'Done', revive);
-    const { plan, work, steps = [], conditions } = await place.status('over');
-    expect([plan?.id, work?.plan]).toEqual([id, id]);
-    expect(steps.map(({ name }) => name)).toEqual(plan?.steps.map(({ name }) => name));
-    const complete = conditions?.find(({ type }) => type === 'Complete');
-    expect(complete).toMatchObject({ status: 'True', reason: 'TakenOver' });
-    expect([...told.seen].toSorted()).toEqual(
-      CHANGES.flatMap((one) => [`after ${one}`, `before ${one}`]).toSorted(),
-    );
+    await place.wakeUntilDone('over', told);
+    await expectTakenOver(place, 'over', id, told, CHANGES);
     await traffic.goesOn(SOME);
     const report = await traffic.report();
     expect(report).toMatchObject({ unexplained: 0 });

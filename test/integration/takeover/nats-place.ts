@@ -4,30 +4,27 @@
 import { randomInt } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { takeover } from '../../../functions/takeover/index.ts';
 import { takeoverRights } from '../../../knative/tools/rights/takeover.ts';
 import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
 import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 import type { Part } from '../../../knative/try/local/process/part.ts';
-import { TAKEOVERS, type TakeoverStatus } from '../../../shared/api/takeover.ts';
 import { systemClock } from '../../../shared/clock.ts';
-import { SWEEP } from '../../../shared/function/sources.ts';
-import { type RunningFunction, startFunction } from '../../../shared/function/start.ts';
+import type { RunningFunction } from '../../../shared/function/start.ts';
 import { askAccounts, askMonitor } from '../../../shared/nats/monitor.ts';
 import { PODS, SERVICES } from '../../../shared/stateful/parts.ts';
 import { issue, makeAuthority } from '../../../shared/x509.ts';
+import { startOperator } from '../../builders/legacy-kind.ts';
 import { configText, defineLegacyNats, LegacyNats } from '../../builders/legacy-nats.ts';
-import { sendEvent } from '../../builders/send-event.ts';
 import { SHIPPED } from '../../builders/shipped.ts';
-import { until } from '../../builders/versioned-kind.ts';
 import { type Audit, prepareAudit } from '../../lanes/audit.ts';
 import { requestsIn } from '../manifests/installed.ts';
 import { type Misfits, misfitsOf } from '../manifests/misfits.ts';
 import { CoreTraffic } from '../nats-cluster/core-traffic.ts';
 import { Place } from '../nats-cluster/place.ts';
+import type { Named } from '../nats-cluster/scene.ts';
 import { ServiceHere } from '../nats-cluster/service-here.ts';
-import { mortalTakeover, type Witness } from './mortal-takeover.ts';
-import { DEPLOYMENTS } from '../../builders/legacy-kind.ts';
+import { MortalPlace } from './mortal-place.ts';
+import { alive } from './mortal-takeover.ts';
 
 export const namespace = 'mill';
 const NETWORK = `127.${randomInt(1, 255)}.${randomInt(1, 255)}`;
@@ -56,7 +53,7 @@ const { certPem, keyPem } = issue(
 const USERS = { users: [{ username: LOGIN.user, password: LOGIN.pass }] };
 const SECRETS = ['old', 'new-tls', ...INTO.map((name) => `${name}-users`)];
 
-export class NatsTakeoverPlace {
+export class NatsTakeoverPlace extends MortalPlace {
   readonly place: Place;
   readonly old: LegacyNats;
   readonly #audit: Audit;
@@ -65,10 +62,10 @@ export class NatsTakeoverPlace {
   #loop: Promise<unknown> = Promise.resolve();
   #service: ServiceHere | undefined;
   #natsCluster: RunningFunction | undefined;
-  #takeover: RunningFunction | undefined;
-  #answer = '';
+  protected override readonly withinMs = WITHIN_MS;
 
   private constructor(place: Place, audit: Audit) {
+    super(place.kube, namespace);
     this.place = place;
     this.old = new LegacyNats(place.kube, namespace, 'old');
     this.#audit = audit;
@@ -84,7 +81,7 @@ export class NatsTakeoverPlace {
     one.#service = await ServiceHere.start(OLD.map(({ ip }) => `${ip}:4222`));
     one.#loop = one.#follow();
     one.#natsCluster = await place.startFunction();
-    await one.startTakeover(async () => undefined);
+    await one.startTakeover(alive);
     return one;
   }
 
@@ -137,18 +134,7 @@ export class NatsTakeoverPlace {
     await defineLegacyNats(place.kube);
     const tls = { cert_file: 'tls.crt' };
     await this.old.create(OLD, { cluster: { port: 6222, tls }, authorization: USERS, tls });
-    const labels = { name: 'nats-operator' };
-    const containers = [{ name: 'operator', image: 'natsio/nats-operator:0.8.3' }];
-    await place.kube.create(DEPLOYMENTS, {
-      apiVersion: 'apps/v1',
-      kind: 'Deployment',
-      metadata: { namespace, name: 'nats-operator' },
-      spec: {
-        replicas: 1,
-        selector: { matchLabels: labels },
-        template: { metadata: { labels }, spec: { containers } },
-      },
-    });
+    await startOperator(place.kube, namespace, 'nats-operator');
   }
 
   /** Plays kube-proxy for the Service of the clients, and the kubelet for old pods. */
@@ -171,21 +157,6 @@ export class NatsTakeoverPlace {
     }
   }
 
-  async startTakeover(witness: Witness): Promise<void> {
-    await this.#takeover?.stop();
-    const account = { namespace: 'ballast-system', name: 'takeover' };
-    const environment = {
-      PORT: '0',
-      LOG_LEVEL: 'silent',
-      DRAIN_MINIMUM_SECONDS: '0',
-      WORK_SECONDS: '5',
-      KUBECONFIG: await this.place.kubeconfigOf(account),
-    };
-    const build = { version: '0.0.0', commit: '' };
-    const definition: typeof takeover = mortalTakeover(witness);
-    this.#takeover = await startFunction(definition, { environment, build });
-  }
-
   startTraffic(): Promise<CoreTraffic> {
     const server = this.#service?.address ?? '';
     const tls = { ca: authority.certPem, servername: HOST };
@@ -205,59 +176,22 @@ export class NatsTakeoverPlace {
     return counts.reduce((sum, count) => sum + count, 0);
   }
 
-  status(name: string): Promise<TakeoverStatus> {
-    return this.old.statusOf(name);
-  }
-
-  async edit(name: string, spec: object): Promise<void> {
-    await this.place.kube.patch(TAKEOVERS, { namespace, name }, { type: 'merge', body: { spec } });
-  }
-
-  async #sweep(): Promise<void> {
-    const answer = await sendEvent(this.#takeover?.port ?? 0, SWEEP, {});
-    this.#answer = `${answer.status} ${await answer.text()}`;
-  }
-
   async confirm(name: string, into: string): Promise<string> {
     const given = { secretName: 'new-tls' };
     await this.old.takeOver(name, { tls: { clients: given, routes: given } }, into);
-    await this.#sweep();
-    const { plan } = await this.status(name);
-    const { id = '' } = plan ?? {};
-    if (id === '') throw new Error(`there is no plan: ${JSON.stringify(plan?.refusals)}`);
-    await this.edit(name, { confirm: id });
-    return id;
+    return this.confirmPlan(name);
   }
 
-  /** Both functions are woken again and again until it is so. `died`: after each answer. */
-  async wakeUntil(
-    name: string,
-    what: string,
-    isSo: (status: TakeoverStatus) => boolean,
-    died: () => Promise<void> = async () => undefined,
-  ): Promise<void> {
+  protected override kubeconfigOf(account: Named): Promise<string> {
+    return this.place.kubeconfigOf(account);
+  }
+
+  protected override async wakeOthers(signal: AbortSignal): Promise<void> {
     const ours = this.#natsCluster;
     if (ours === undefined) throw new Error('nothing was started');
-    const done = new AbortController();
-    const waking = (async () => {
-      while (!done.signal.aborted) {
-        await this.place.tick(ours);
-        await systemClock.sleep(LOOK_EVERY_MS);
-      }
-    })();
-    try {
-      const look = async (): Promise<boolean> => {
-        await this.#sweep();
-        await died();
-        return isSo(await this.status(name));
-      };
-      await until(what, look, WITHIN_MS);
-    } catch (cause) {
-      const status = JSON.stringify({ ...(await this.status(name)), plan: undefined }, null, 1);
-      throw new Error(`${this.#answer} ${status}`, { cause });
-    } finally {
-      done.abort();
-      await waking;
+    while (!signal.aborted) {
+      await this.place.tick(ours);
+      await systemClock.sleep(LOOK_EVERY_MS);
     }
   }
 
@@ -272,7 +206,7 @@ export class NatsTakeoverPlace {
     this.#closed.abort();
     await this.#loop;
     await this.#service?.stop();
-    await this.#takeover?.stop();
+    await this.stopTakeover();
     await this.place.stop();
     await this.#audit.remove();
   }

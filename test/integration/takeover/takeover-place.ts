@@ -22,7 +22,7 @@ import { isKubeError } from '../../../shared/kube/errors.ts';
 import type { Manifest } from '../../../shared/kube/objects.ts';
 import { SECRETS } from '../../../shared/stateful/parts.ts';
 import { defineLegacyEtcd, LegacyEtcd } from '../../builders/legacy-etcd.ts';
-import { DEPLOYMENTS } from '../../builders/legacy-kind.ts';
+import { confirmPlan, startOperator } from '../../builders/legacy-kind.ts';
 import { SHIPPED } from '../../builders/shipped.ts';
 import { sendEvent } from '../../builders/send-event.ts';
 import { type Audit, prepareAudit } from '../../lanes/audit.ts';
@@ -129,18 +129,7 @@ export class TakeoverPlace {
     const [first, ...others] = this.members;
     const pods = others.map((one) => ({ ...one, claim: one.name }));
     await this.old.create([...(first === undefined ? [] : [first]), ...pods], this.tls?.spec);
-    const labels = { name: 'etcd-operator' };
-    const containers = [{ name: 'operator', image: 'quay.io/coreos/etcd-operator:v0.9.4' }];
-    await kube.create(DEPLOYMENTS, {
-      apiVersion: 'apps/v1',
-      kind: 'Deployment',
-      metadata: { namespace, name: 'etcd-operator' },
-      spec: {
-        replicas: 1,
-        selector: { matchLabels: labels },
-        template: { metadata: { labels }, spec: { containers } },
-      },
-    });
+    await startOperator(kube, namespace, 'etcd-operator');
   }
 
   #rights(): readonly Manifest[] {
@@ -240,11 +229,7 @@ export class TakeoverPlace {
   async confirm(name: string): Promise<string> {
     await this.old.takeOver(name, { into: { name: 'old-2', spec: this.tls?.into ?? {} } });
     await this.sweep(takeover.name);
-    const { plan } = await this.status(name);
-    const { id = '' } = plan ?? {};
-    if (id === '') throw new Error(`there is no plan: ${JSON.stringify(plan?.refusals)}`);
-    await this.edit(name, { confirm: id });
-    return id;
+    return confirmPlan(this.etcd.kube, { namespace, name });
   }
 
   /** Every function is woken again and again until it is so. */

@@ -12,7 +12,7 @@ import { PODS, SERVICES } from '../../../shared/stateful/parts.ts';
 import { parseAllDocuments } from 'yaml';
 import { until } from '../../builders/versioned-kind.ts';
 import { Interrupted } from '../../bench/feed/system.ts';
-import { DEPLOYMENTS } from '../../builders/legacy-kind.ts';
+import { startOperator } from '../../builders/legacy-kind.ts';
 import { oldArchives } from './old-images.ts';
 
 const NAMESPACES = { group: '', version: 'v1', resource: 'namespaces' } as const;
@@ -68,7 +68,10 @@ export class Scene {
   }
 
   /** With the rights that a person grants by `npm run rights`, and an operator that runs still. */
-  async prepare(operator: string, rights: readonly (readonly string[])[]): Promise<void> {
+  async prepare(
+    operator: Parameters<typeof startOperator>[2],
+    rights: readonly (readonly string[])[],
+  ): Promise<void> {
     const { kube, namespace } = this;
     await kube.create(NAMESPACES, {
       apiVersion: 'v1',
@@ -84,20 +87,7 @@ export class Scene {
       }));
       await applyObjects(kube, objects);
     }
-    const labels = { name: operator };
-    await kube.create(DEPLOYMENTS, {
-      apiVersion: 'apps/v1',
-      kind: 'Deployment',
-      metadata: { namespace, name: operator },
-      spec: {
-        replicas: 1,
-        selector: { matchLabels: labels },
-        template: {
-          metadata: { labels },
-          spec: { containers: [{ name: 'operator', image: IMAGES[operator] }] },
-        },
-      },
-    });
+    await startOperator(kube, namespace, operator);
   }
 
   async podsRun(names: readonly string[]): Promise<void> {
@@ -160,8 +150,3 @@ export class Scene {
     }
   }
 }
-
-const IMAGES: Readonly<Record<string, string>> = {
-  'etcd-operator': 'quay.io/coreos/etcd-operator:v0.9.4',
-  'nats-operator': 'natsio/nats-operator:0.8.3',
-};
