@@ -18,12 +18,14 @@ export interface CoreReport {
   /** Messages, each as often as somebody was to hear it. */
   readonly sent: number;
   readonly lost: number;
-  /** Those of them for which nobody was away. */
+  /** Those of them that nobody's absence explains. */
   readonly unexplained: number;
-  /** When the first and the last of these were sent. */
+  /** When the first of these were sent. */
   readonly unexplainedAt: readonly string[];
   readonly reconnects: number;
   readonly longestAwayMs: number;
+  /** From the first message that one did not hear of another to the next that it heard. */
+  readonly longestUnheardMs: number;
 }
 
 const BETWEEN_MS = 50;
@@ -32,6 +34,8 @@ const RECONNECT_MS = 100;
 const ROUND_MAX_MS = 300;
 /** A message may still be under way when one goes, and an interest when one is back. */
 const ROUNDS_UNDER_WAY = 2;
+/** Gaps that are told. */
+const SOME = 10;
 /** Whom each hears, by how far behind it they come. */
 const HEARD = [1, 7];
 
@@ -41,6 +45,16 @@ interface Away {
   to: number;
   toMs: number;
 }
+
+/** Rounds in a row of which one has heard nothing from another. */
+interface Gap {
+  readonly from: number;
+  readonly to: number;
+  readonly isExplained: boolean;
+}
+
+const lengthOf = (gaps: readonly Gap[]): number =>
+  gaps.reduce((sum, { from, to }) => sum + to - from + 1, 0);
 
 const NOT_YET = Number.POSITIVE_INFINITY;
 
@@ -58,9 +72,10 @@ class Client {
     return this.away.at(-1)?.to === NOT_YET;
   }
 
-  wasAway(round: number): boolean {
+  /** A gap begins when its server stops to read, and ends when the others know it anew. */
+  wasAwayIn(gap: Pick<Gap, 'from' | 'to'>): boolean {
     return this.away.some(
-      ({ from, to }) => round >= from - ROUNDS_UNDER_WAY && round <= to + ROUNDS_UNDER_WAY,
+      ({ from, to }) => gap.to >= from - ROUNDS_UNDER_WAY && gap.from <= to + ROUNDS_UNDER_WAY,
     );
   }
 
@@ -155,30 +170,43 @@ export class CoreTraffic {
     await this.#publishing;
     this.#say(this.#round);
     await until('the last words', () => this.#isHeard());
-    const lost = this.#clients.flatMap((client) => this.#lostTo(client));
-    const unexplained = lost.filter(({ isExplained }) => !isExplained);
-    const rounds = unexplained.map(({ round }) => round);
-    const ends = rounds.length === 0 ? [] : [Math.min(...rounds), Math.max(...rounds)];
+    const gaps = this.#clients.flatMap((client) => this.#gapsOf(client));
+    const open = gaps.filter(({ isExplained }) => !isExplained);
     const away = this.#clients.flatMap((client) => client.away);
     return {
       sent: this.#round * this.#clients.length * HEARD.length,
-      lost: lost.length,
-      unexplained: unexplained.length,
-      unexplainedAt: ends.map((round) => new Date(this.#sentAtMs[round] ?? 0).toISOString()),
+      lost: lengthOf(gaps),
+      unexplained: lengthOf(open),
+      unexplainedAt: open
+        .map(({ from }) => new Date(this.#sentAt(from)).toISOString())
+        .slice(0, SOME),
       reconnects: away.length,
       longestAwayMs: Math.max(0, ...away.map(({ fromMs, toMs }) => toMs - fromMs)),
+      longestUnheardMs: Math.max(
+        0,
+        ...gaps.map(({ from, to }) => this.#sentAt(to + 1) - this.#sentAt(from)),
+      ),
     };
   }
 
-  /** Each that it has lost, and whether somebody was away. */
-  #lostTo(client: Client): readonly { readonly round: number; readonly isExplained: boolean }[] {
+  #sentAt(round: number): number {
+    return this.#sentAtMs[round] ?? 0;
+  }
+
+  /** Each gap in what it heard, and whether one of the two was away in between. */
+  #gapsOf(client: Client): readonly Gap[] {
     return [...client.heard].flatMap(([publisher, heard]) => {
-      const rounds = Array.from({ length: this.#round }, (_, round) => round);
-      const lost = rounds.filter((round) => !heard.has(round));
-      const other = this.#clients[publisher];
-      return lost.map((round) => ({
-        round,
-        isExplained: client.wasAway(round) || other?.wasAway(round) === true,
+      const gaps: { from: number; to: number }[] = [];
+      for (let round = 0; round < this.#round; round += 1) {
+        const last = gaps.at(-1);
+        if (heard.has(round)) continue;
+        if (last?.to === round - 1) last.to = round;
+        else gaps.push({ from: round, to: round });
+      }
+      const both = [client, this.#clients[publisher]];
+      return gaps.map((gap) => ({
+        ...gap,
+        isExplained: both.some((one) => one?.wasAwayIn(gap) === true),
       }));
     });
   }
