@@ -127,9 +127,16 @@ export class CoreTraffic {
     );
     const all = await Promise.all(opened);
     const traffic = new CoreTraffic(all.map((nats) => new Client(nats)));
-    await Promise.all(all.map((nats) => nats.flush()));
+    await until('all to hear each other', () => traffic.#isHeardAgain());
     traffic.#publishing = traffic.#publish();
     return traffic;
+  }
+
+  /** A message before servers have told each other of subscriptions is one that nobody can hear. */
+  #isHeardAgain(): boolean {
+    if (this.#isHeard()) return true;
+    this.#say(0);
+    return false;
   }
 
   async #publish(): Promise<void> {
