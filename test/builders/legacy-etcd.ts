@@ -92,8 +92,9 @@ export class LegacyEtcd {
       kind: 'Pod',
       metadata: { ...metadata, labels: { ...this.#labels, etcd_node: name } },
       spec: {
-        // No kubelet of a test takes what runs elsewhere already.
-        ...(ip === undefined ? {} : { nodeName: 'elsewhere' }),
+        // No kubelet of a test takes what runs elsewhere already. On nodes it is root, as in images
+        // of these years, and may write into its claim.
+        ...(ip === undefined ? { securityContext: { runAsUser: 0 } } : { nodeName: 'elsewhere' }),
         restartPolicy: 'Never',
         hostname: name,
         subdomain: this.#name,

@@ -13,6 +13,7 @@ npm run measure -- floods --like labels        only floods with this in their na
 npm run measure -- floods --only locate --shown 100000   with so many pods in its feed
 npm run measure -- takeover-etcd               an old etcd in pods, led over; as root
 npm run measure -- takeover-etcd --keys 1000   with so many keys, not 100,000
+npm run measure -- takeover-join               the same by members that join; as root
 npm run measure -- takeover-nats               an old NATS in pods, led over; as root
 `;
 

@@ -13,8 +13,10 @@ export const base64 = (text: string): string => Buffer.from(text).toString('base
 export class LegacyClient {
   readonly #agent: http.Agent;
   readonly #isSecret: boolean;
+  readonly #withinMs: number;
 
-  constructor(tls: ClientTls | undefined, servername: string) {
+  constructor(tls: ClientTls | undefined, servername: string, withinMs = ANSWERS_WITHIN_MS) {
+    this.#withinMs = withinMs;
     this.#isSecret = tls !== undefined;
     this.#agent = this.#isSecret
       ? new https.Agent({ keepAlive: true, servername, ...tls })
@@ -26,11 +28,15 @@ export class LegacyClient {
   }
 
   async post(url: string, path: string, body: object): Promise<unknown> {
-    const signal = AbortSignal.timeout(ANSWERS_WITHIN_MS);
+    const signal = AbortSignal.timeout(this.#withinMs);
     const { request } = this.#isSecret ? https : http;
     const answer = await new Promise<http.IncomingMessage>((resolve, reject) => {
       const options = { method: 'POST', agent: this.#agent, signal };
-      const sent = request(`${url}${path}`, options, resolve);
+      const sent = request(`${url}${path}`, options, (found) => {
+        // A time that is over later is nobody's error any more.
+        found.on('error', reject);
+        resolve(found);
+      });
       sent.on('error', reject);
       sent.end(JSON.stringify(body));
     });

@@ -63,12 +63,6 @@ export class OldKeys {
     return found;
   }
 
-  async differing(before: ReadonlyMap<string, string>): Promise<number> {
-    const now = await this.read();
-    const all = new Set([...before.keys(), ...now.keys()]);
-    return [...all].filter((key) => before.get(key) !== now.get(key)).length;
-  }
-
   #ask(path: string, body: object): Promise<unknown> {
     return this.#client.ask(this.#url, path, body);
   }

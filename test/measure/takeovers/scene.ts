@@ -96,11 +96,23 @@ export class Scene {
       const pod = await kube.get(PODS, { namespace, name });
       return Object(pod?.['status']).phase === 'Running';
     };
-    await until(
-      `pods ${names.join(', ')}`,
-      async () => (await Promise.all(names.map(isRunning))).every(Boolean),
-      RUNNING_WITHIN_MS,
+    await this.podsBring(`pods ${names.join(', ')}`, async () =>
+      (await Promise.all(names.map(isRunning))).every(Boolean),
     );
+  }
+
+  /** It waits for what pods of an operator bring; its error has their states. */
+  async podsBring(what: string, isSo: () => Promise<boolean>): Promise<void> {
+    try {
+      await until(what, isSo, RUNNING_WITHIN_MS);
+    } catch (cause) {
+      const { items } = await this.kube.list(PODS, { namespace: this.namespace });
+      const told = items.map(({ metadata, status }) => {
+        const { phase, containerStatuses } = Object(status) as Record<string, unknown>;
+        return `${metadata.name} ${JSON.stringify({ phase, containerStatuses })}`;
+      });
+      throw new Error(told.join('\n'), { cause });
+    }
   }
 
   /** Where clients of a Service connect, from this machine too. */
