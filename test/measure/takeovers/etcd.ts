@@ -55,7 +55,7 @@ export const takeoverJoin = (keys: number, print: Print): Promise<void> =>
 
 const alone = (name: string): readonly string[] => [name];
 
-/** What the operator left, and what was stored there. */
+/** Members that an operator left, and what was stored there. */
 class Left {
   readonly url: string;
   readonly #scene: Scene;

@@ -101,7 +101,7 @@ export class Scene {
     );
   }
 
-  /** It waits for what pods of an operator bring; its error has their states. */
+  /** Waits for what pods of an operator bring; its error has their states. */
   async podsBring(what: string, isSo: () => Promise<boolean>): Promise<void> {
     try {
       await until(what, isSo, RUNNING_WITHIN_MS);
