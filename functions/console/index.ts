@@ -1,8 +1,8 @@
 // A page that says whether anything is wrong and what to do, and what runs where. Wakes on no
 // event: it reads our objects when somebody looks, and pods and nodes from the feed. It answers
 // senders alone; as long as none are named, this machine alone. Read on in kinds.ts (what ought to
-// be), observe.ts, decide.ts, shown.ts; pod-log.ts, served.ts; routes.ts, answers.ts; page/ is what
-// a browser runs.
+// be, of feeds, clusters and all others), observe.ts, decide.ts, shown.ts; pod-log.ts, served.ts;
+// routes.ts, answers.ts; page/ is what a browser runs.
 import { defineFunction } from '../../shared/function/define.ts';
 import { KUBECONFIG } from '../../shared/function/kube-config.ts';
 import { feedReader } from '../../shared/function/nats-config.ts';

@@ -14,7 +14,7 @@
 //   decide             the next step; decision
 //   attempts           tells steps apart, to hold back those that change nothing
 //   steps              applies one step
-//   status             what the status is
+//   status             what the status is, and when Degraded turns True
 //   render/            the Job, and the arguments of its program
 // of schedules, in schedule/, by the same names, and beside these
 //   timetable          when a schedule runs

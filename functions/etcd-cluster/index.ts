@@ -18,6 +18,7 @@
 //   steps              applies one step
 //   status, conditions what the status is; measures: sizes and revisions in it; gauges: metrics of
 //                      it, by shown
+//   degraded           when Degraded turns True
 // planners, each for one kind of change:
 //   records            what a planner remembers in the status, and forgets
 //   safety             blockers: reasons why members must not be changed now

@@ -12,7 +12,7 @@
 //   decide             the next step; decision
 //   attempts           tells steps apart, to hold back those that change nothing
 //   steps              applies one step
-//   status             what the status is
+//   status             what the status is, and when Degraded turns True
 //   render/            the StatefulSet with its pod and flags, and the claim, as they should be
 import { ETCD_PEER_LEASE, ETCD_PEERS } from '../../shared/api/etcd-peer.ts';
 import { defineStateful } from '../../shared/stateful/define.ts';

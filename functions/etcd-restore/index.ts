@@ -14,7 +14,7 @@
 //   decide             the next step; decision
 //   attempts           tells steps apart, to hold back those that change nothing
 //   steps              applies one step
-//   status             what the status is
+//   status             what the status is, and when Degraded turns True
 //   render/            the claim, the Job with the arguments of its programs, and the EtcdCluster
 // and of the program in the Job's pod, which asks the API server for nothing:
 //   main, command      one line that says what came of it; options

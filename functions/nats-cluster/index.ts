@@ -13,14 +13,17 @@
 //   attempts           tells steps apart: one that changes nothing is held back
 //   steps              applies one step; connect opens the system account of the servers
 //   told-of-secrets    has an event tell that a Secret is gone
-//   status             conditions and plan; gauges: metrics of it, by shown
+//   status             conditions and plan, and when Degraded turns True; gauges: metrics of it, by
+//                      shown
 // planners, each for one kind of change:
 //   safety             blockers: reasons why a server must not be taken away now
 //   apply-parts        makes and updates Secrets, Services and the StatefulSet
 //   version, growth    refuses a downgrade; lets claims grow
 //   refused-passwords  servers that accept none of the known passwords
-//   replace            a new volume for a server whose volume is lost
-//   scale, roll        more or fewer servers; restarts one after the other; starting: new servers
+//   replace-volume     a new volume for a server whose volume is lost
+//   scale              more or fewer servers
+//   leave              the end of one that was taken away: its peer, then its claim
+//   roll               restarts one after the other; starting: new servers
 //   accounts, reload   accounts with streams stay; configuration that needs no restart
 // parts, and what their Secrets hold:
 //   parts              reads them and compares them with how they are rendered

@@ -1,6 +1,5 @@
 // More servers, and fewer. New ones count once they are current. A server that leaves is emptied
-// first, recorded in the status, ended, removed from the meta group, and only then loses its claim:
-// the recorded one and no other. Pure.
+// first, recorded in the status, and ended; leave.ts goes on from there. Pure.
 import type { Leaving } from '../../shared/api/nats-cluster.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
 import { listed, waitFor } from '../../shared/stateful/decision.ts';
@@ -9,7 +8,7 @@ import type { Decision } from './decision.ts';
 import { covers, blockersAround, blockersOf, nameOf, unseenBlockers } from './safety.ts';
 import type { RenderedPart } from './render/manifests.ts';
 import type { Group } from './nats-state.ts';
-import { last, podOf, recordsOf, sizeOf, type State } from './state.ts';
+import { last, recordsOf, sizeOf, type State } from './state.ts';
 
 export function scaleUp(state: State): Decision | undefined {
   const size = sizeOf(state.parts);
@@ -111,55 +110,6 @@ function record(state: State, server: string, next: string): Decision | undefine
     since: timestamp(state.nowMs),
   };
   return { step: { type: 'write-records', records: { ...recordsOf(state), leaving } }, next };
-}
-
-/** Finishes the removal that the status records, once the StatefulSet is without the server. */
-export function leave(state: State): Decision | undefined {
-  const { leaving } = state.cluster.status;
-  if (leaving === undefined) return undefined;
-  const { server } = leaving;
-  const next = `Take ${server} away`;
-  const size = sizeOf(state.parts) ?? 0;
-  if (size > ordinalOf(server)) return withdraw(state, next);
-  const pod = podOf(state, server);
-  if (pod !== undefined) {
-    return waitFor(next, [
-      { reason: 'ServerEnding', message: `${server} sends its clients away.` },
-    ]);
-  }
-  return forget(state, leaving, next);
-}
-
-/** Drops the record when the spec wants the server again and nothing has been done yet. */
-function withdraw(state: State, next: string): Decision | undefined {
-  const size = sizeOf(state.parts) ?? 0;
-  if (size > state.cluster.spec.replicas) return undefined;
-  const { leaving: _, ...records } = recordsOf(state);
-  return { step: { type: 'write-records', records }, next };
-}
-
-/** Removes the peer, then the claim, then the record. */
-function forget(state: State, leaving: Leaving, next: string): Decision {
-  const { server, claim: name, claimUid } = leaving;
-  const { meta } = state.nats;
-  if (meta === undefined) {
-    const message = "JetStream's meta group has no leader.";
-    return waitFor(next, [{ reason: 'NoMetaLeader', message }]);
-  }
-  // A new leader may not know the names of servers that are down: by name alone it could be
-  // another.
-  const peer = meta.peers.find((one) => one.peerId === leaving.peerId || one.server === server);
-  if (peer !== undefined) {
-    return { step: { type: 'remove-peer', server, peerId: peer.peerId }, next };
-  }
-  const reasons = blockersOf(state);
-  if (reasons.length > 0) return waitFor(next, reasons);
-  const claim = state.parts.claims.find((one) => one.name === name && one.uid === claimUid);
-  if (claim !== undefined && !claim.isEnding) {
-    return { step: { type: 'delete-claim', claim, server }, next };
-  }
-  const { leaving: _, ...records } = recordsOf(state);
-  return { step: { type: 'write-records', records }, next };
 }
 
 /** Applies the StatefulSet as rendered, with another number of servers. */

@@ -2,15 +2,11 @@
 // 50 clients that publish and subscribe all the time: a NatsCluster is routed with it, the Service
 // leads over, and the old servers end one after the other. Whatever is lost, a client was away for.
 import { randomInt } from 'node:crypto';
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 import type { Part } from '../../../knative/try/local/process/part.ts';
 import type { RunningFunction } from '../../../shared/function/start.ts';
-import { askMonitor } from '../../../shared/nats/monitor.ts';
 import { issue, makeAuthority } from '../../../shared/x509.ts';
-import { configText } from '../../builders/legacy-nats.ts';
+import { startOldNats } from '../../builders/old-nats-servers.ts';
 import { until } from '../../builders/versioned-kind.ts';
 import { CoreTraffic } from './core-traffic.ts';
 import { SCENARIO_MS } from './scene.ts';
@@ -38,32 +34,17 @@ let ours: RunningFunction;
 let service: ServiceHere;
 let traffic: CoreTraffic;
 
-async function startOld(dir: string, { name, ip }: (typeof OLD)[number]): Promise<Part> {
-  const routes = OLD.map((one) => `nats://${one.ip}:6222`);
-  const tls = { cert_file: join(dir, 'tls.crt'), key_file: join(dir, 'tls.key') };
-  const section = { host: ip, port: 6222, routes, tls: { ...tls, ca_file: join(dir, 'ca.crt') } };
-  const authorization = { users: [{ username: LOGIN.user, password: LOGIN.pass }] };
-  const config = { host: ip, cluster: section, authorization, tls };
-  const path = join(dir, `${name}.conf`);
-  await writeFile(path, configText(config));
-  const url = `http://${ip}:8222`;
-  return place.plane.add({
-    name,
-    command: await resolvePart('nats-server-2-1'),
-    args: ['-c', path],
-    env: { SERVER_NAME: name },
-    url,
-    ready: async (signal) => (await askMonitor(url, { timeoutMs: 2_000, signal })).asksTls,
-  });
-}
-
 beforeAll(async () => {
-  const dir = join(place.plane.dir, 'legacy-nats');
-  await mkdir(dir);
-  await writeFile(join(dir, 'tls.crt'), certPem);
-  await writeFile(join(dir, 'tls.key'), keyPem);
-  await writeFile(join(dir, 'ca.crt'), authority.certPem);
-  parts.push(...(await Promise.all(OLD.map((one) => startOld(dir, one)))));
+  const old = await startOldNats({
+    dir: place.plane.dir,
+    servers: OLD,
+    certPem,
+    keyPem,
+    caPem: authority.certPem,
+    config: { authorization: { users: [{ username: LOGIN.user, password: LOGIN.pass }] } },
+    add: (spec) => place.plane.add(spec),
+  });
+  parts.push(...old.values());
   service = await ServiceHere.start(OLD.map(({ ip }) => `${ip}:4222`));
   await place.namespace(NAMESPACE);
   await place.putSecret(cluster, 'beside-users', { [LOGIN.user]: LOGIN.pass });

@@ -2,19 +2,18 @@
 // pods, an operator of them, 50 clients behind their Service, and the functions that carry a
 // takeover out, each with the rights of its own account. New servers are real ones, too.
 import { randomInt } from 'node:crypto';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { takeoverRights } from '../../../knative/tools/rights/takeover.ts';
 import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
-import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 import type { Part } from '../../../knative/try/local/process/part.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import type { RunningFunction } from '../../../shared/function/start.ts';
-import { askAccounts, askMonitor } from '../../../shared/nats/monitor.ts';
+import { askAccounts } from '../../../shared/nats/monitor.ts';
 import { PODS, SERVICES } from '../../../shared/stateful/parts.ts';
 import { issue, makeAuthority } from '../../../shared/x509.ts';
 import { startOperator } from '../../builders/legacy-kind.ts';
-import { configText, defineLegacyNats, LegacyNats } from '../../builders/legacy-nats.ts';
+import { defineLegacyNats, LegacyNats } from '../../builders/legacy-nats.ts';
+import { startOldNats } from '../../builders/old-nats-servers.ts';
 import { SHIPPED } from '../../builders/shipped.ts';
 import { type Audit, prepareAudit } from '../../lanes/audit.ts';
 import { requestsIn } from '../manifests/installed.ts';
@@ -58,7 +57,7 @@ export class NatsTakeoverPlace extends MortalPlace {
   readonly place: Place;
   readonly old: LegacyNats;
   readonly #audit: Audit;
-  readonly #servers = new Map<string, Part>();
+  #servers: ReadonlyMap<string, Part> = new Map();
   readonly #closed = new AbortController();
   #loop: Promise<unknown> = Promise.resolve();
   #service: ServiceHere | undefined;
@@ -87,39 +86,16 @@ export class NatsTakeoverPlace extends MortalPlace {
   }
 
   async #startOld(): Promise<void> {
-    const dir = join(this.place.plane.dir, 'legacy-nats');
-    await mkdir(dir);
-    const files = { 'tls.crt': certPem, 'tls.key': keyPem, 'ca.crt': authority.certPem };
-    for (const [name, text] of Object.entries(files)) await writeFile(join(dir, name), text);
-    // Half a second, its default, is too short for fifty handshakes at once on a busy machine.
-    const timeout = 5;
-    const tls = { cert_file: join(dir, 'tls.crt'), key_file: join(dir, 'tls.key'), timeout };
-    const routes = OLD.map((one) => `nats://${one.ip}:6222`);
-    const command = await resolvePart('nats-server-2-1');
-    const started = OLD.map(async ({ name, ip }) => {
-      const cluster = {
-        host: ip,
-        port: 6222,
-        routes,
-        tls: { ...tls, ca_file: join(dir, 'ca.crt') },
-      };
-      const path = join(dir, `${name}.conf`);
-      await writeFile(path, configText({ host: ip, cluster, authorization: USERS, tls }));
-      const url = `http://${ip}:8222`;
-      const ready = async (signal: AbortSignal) =>
-        (await askMonitor(url, { timeoutMs: 2_000, signal })).asksTls;
-      const env = { SERVER_NAME: name };
-      const part = await this.place.plane.add({
-        name,
-        command,
-        args: ['-c', path],
-        env,
-        url,
-        ready,
-      });
-      this.#servers.set(name, part);
+    const { plane } = this.place;
+    this.#servers = await startOldNats({
+      dir: plane.dir,
+      servers: OLD,
+      certPem,
+      keyPem,
+      caPem: authority.certPem,
+      config: { authorization: USERS },
+      add: (spec) => plane.add(spec),
     });
-    await Promise.all(started);
   }
 
   /** As an operator leaves it, with the rights that a person grants to the functions. */

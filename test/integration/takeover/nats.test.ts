@@ -2,24 +2,21 @@
 // under its own account: it plans on what they say and on what they were told. Nothing of theirs is
 // changed before a person confirms it.
 import { randomInt } from 'node:crypto';
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { takeover } from '../../../functions/takeover/index.ts';
 import { takeoverRights } from '../../../knative/tools/rights/takeover.ts';
 import { runTakeover } from '../../../knative/tools/takeover/command.ts';
 import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
-import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 import type { Part } from '../../../knative/try/local/process/part.ts';
 import { NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
 import { LEGACY_NATS } from '../../../shared/api/takeover.ts';
 import { SWEEP } from '../../../shared/function/sources.ts';
 import type { RunningFunction } from '../../../shared/function/start.ts';
 import { openKube } from '../../../shared/kube/client.ts';
-import { askMonitor } from '../../../shared/nats/monitor.ts';
 import { PODS, SECRETS, SERVICES } from '../../../shared/stateful/parts.ts';
 import { issue, makeAuthority } from '../../../shared/x509.ts';
 import { configText, defineLegacyNats, LegacyNats } from '../../builders/legacy-nats.ts';
+import { startOldNats } from '../../builders/old-nats-servers.ts';
 import { sendEvent } from '../../builders/send-event.ts';
 import { startOwnPart } from '../../lanes/own-part.ts';
 import { Installed } from '../manifests/installed.ts';
@@ -55,39 +52,24 @@ const CONFIG = {
 };
 
 let installed: Installed;
-const parts = new Map<string, Part>();
+let parts: ReadonlyMap<string, Part>;
 let running: RunningFunction;
 let old: LegacyNats;
-
-async function startServer(dir: string, { name, ip }: (typeof SERVERS)[number]): Promise<void> {
-  const path = join(dir, `${name}.conf`);
-  const tls = { cert_file: join(dir, 'tls.crt'), key_file: join(dir, 'tls.key') };
-  const routes = SERVERS.map((one) => `nats://${one.ip}:6222`);
-  const cluster = { host: ip, port: 6222, routes };
-  await writeFile(path, configText({ ...CONFIG, host: ip, cluster, tls }));
-  const url = `http://${ip}:8222`;
-  const part = await startOwnPart(installed.plane, {
-    name,
-    command: await resolvePart('nats-server-2-1'),
-    args: ['-c', path, '-m', '8222'],
-    env: { SERVER_NAME: name },
-    url,
-    ready: async (signal) => (await askMonitor(url, { timeoutMs: 2_000, signal })).asksTls,
-  });
-  parts.set(name, part);
-}
 
 beforeAll(async () => {
   installed = await Installed.open();
   const { kube, plane } = installed;
-  const dir = join(plane.dir, 'legacy-nats');
-  await mkdir(dir);
   const validity = { fromMs: Date.now() - 60_000, toMs: Date.now() + 3_600_000 };
   const hosts = [`old.${namespace}.svc`];
   const { certPem, keyPem } = issue(makeAuthority('nats', validity), { hosts }, validity);
-  await writeFile(join(dir, 'tls.crt'), certPem);
-  await writeFile(join(dir, 'tls.key'), keyPem);
-  await Promise.all(SERVERS.map((one) => startServer(dir, one)));
+  parts = await startOldNats({
+    dir: plane.dir,
+    servers: SERVERS,
+    certPem,
+    keyPem,
+    config: CONFIG,
+    add: (spec) => startOwnPart(plane, spec),
+  });
   const metadata = { name: namespace };
   const namespaces = { group: '', version: 'v1', resource: 'namespaces' };
   await kube.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata });
