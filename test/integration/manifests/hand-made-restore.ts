@@ -7,26 +7,13 @@ import { ETCD_RESTORES, type EtcdRestoreStatus } from '../../../shared/api/etcd-
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { KubeObject, ResourceRef } from '../../../shared/kube/objects.ts';
 import { until } from '../../builders/versioned-kind.ts';
+import { FACTS } from '../../unit/etcd-backup/samples.ts';
 
 const PODS = { group: '', version: 'v1', resource: 'pods' } as const;
 const JOBS = { group: 'batch', version: 'v1', resource: 'jobs' } as const;
 
 const namespace = 'default';
 const AT = '2026-11-25T04:10:00Z';
-const FACTS = {
-  takenAt: AT,
-  sizeBytes: 3_039_264,
-  sha256: 'a'.repeat(64),
-  revision: '6',
-  compactRevision: '1',
-  keys: 5,
-  hashKv: 1_234_567_890,
-  isHashConfirmed: true,
-  etcdVersion: '3.6.16',
-  clusterId: 'cdf818194e3a8c32',
-  memberId: '8e9e05c52164694d',
-};
-
 export class HandMadeRestore {
   readonly #kube: KubeClient;
 
