@@ -1,4 +1,6 @@
-// Images of the servers that dead operators left, under the names that their pods have.
+// Images that a takeover needs beside those that a cluster of ours has, under the names that pods
+// have: servers that dead operators left, and members that join such.
+import { etcdImage } from '../../../knative/try/cluster/functions/etcd.ts';
 import { publicImage } from '../../../knative/try/cluster/functions/nats.ts';
 import { cachedArchive } from '../../../knative/try/cluster/knative/cached-archive.ts';
 import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
@@ -9,6 +11,12 @@ const PROGRAMS = [
   {
     image: 'quay.io/coreos/etcd:v3.3.27',
     part: 'etcd-3-3',
+    name: 'etcd',
+    directory: '/usr/local/bin',
+  },
+  {
+    image: etcdImage('etcd-previous'),
+    part: 'etcd-previous',
     name: 'etcd',
     directory: '/usr/local/bin',
   },
