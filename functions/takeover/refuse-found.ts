@@ -77,29 +77,23 @@ function judged(
   return [{ reason: 'ServiceRedirected', message }];
 }
 
-/** An operator that looks after it would fight a takeover. */
-export function refuseOperator({
-  takeover,
-  operators,
-  isOperatorForbidden,
-}: Seen): readonly Reason[] {
+/** An operator that looks after it would fight a takeover. `grant`: the line that grants it. */
+export function refuseOperator(
+  { takeover, operators, isOperatorForbidden }: Seen,
+  grant: string,
+): readonly Reason[] {
   const { operator } = takeover.spec.legacy;
   if (operator === undefined) return [];
-  if (isOperatorForbidden) return [forbidden(takeover)];
+  if (isOperatorForbidden) {
+    const where = `${operator.namespace}/${operator.name}`;
+    const message = `The function may not look at Deployment ${where}. Grant it that: ${grant}`;
+    return [{ reason: 'OperatorForbidden', message }];
+  }
   if (operators.length > 0) return [];
   const message =
     `There is no Deployment ${operator.namespace}/${operator.name}, which spec.legacy.operator ` +
     'names. If the operator is gone, create a Takeover without that field.';
   return [{ reason: 'OperatorMissing', message }];
-}
-
-function forbidden({ namespace, spec }: Seen['takeover']): Reason {
-  const { operator } = spec.legacy;
-  const where = `${operator?.namespace}/${operator?.name}`;
-  const message =
-    `The function may not look at Deployment ${where}. Grant it that: npm run -s rights -- ` +
-    `takeover -n ${namespace} --operator ${where} | kubectl apply -f -`;
-  return { reason: 'OperatorForbidden', message };
 }
 
 export function refuseNames({ takeover, taken }: Seen): readonly Reason[] {

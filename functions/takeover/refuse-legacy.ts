@@ -3,6 +3,7 @@
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { listed } from '../../shared/stateful/decision.ts';
 import { answersOf, oldestOf, silentOf } from './answers.ts';
+import { grantOfEtcd } from './grant.ts';
 import { joins } from './join/mode.ts';
 import type { LegacyEtcd } from './legacy.ts';
 import { operatorOf } from './legacy/operators.ts';
@@ -175,6 +176,8 @@ export function refuseItsOperator(state: State): readonly Reason[] {
   const { takeover, legacy, operators } = state;
   if (legacy === undefined) return [];
   const isUnknown = legacy.isClusterwide && operators.length === 0;
-  if (takeover.spec.legacy.operator !== undefined || !isUnknown) return refuseOperator(state);
+  if (takeover.spec.legacy.operator !== undefined || !isUnknown) {
+    return refuseOperator(state, grantOfEtcd(takeover, legacy));
+  }
   return [{ reason: 'OperatorUnknown', message: operatorOf(takeover.spec.legacy).unknown }];
 }

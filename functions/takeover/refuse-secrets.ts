@@ -4,8 +4,9 @@
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { certificatesIn, type SecretData } from '../../shared/stateful/certificates/secret-data.ts';
 import { hasExpired, unfitToAsk } from '../../shared/stateful/certificates/unfit.ts';
+import { grantOfEtcd } from './grant.ts';
 import type { LegacyTls } from './legacy.ts';
-import { givenIn, secretsOf } from './read-secrets.ts';
+import { givenIn } from './read-secrets.ts';
 import type { State } from './state.ts';
 
 export function refuseSecrets(state: State): readonly Reason[] {
@@ -106,12 +107,9 @@ function unnamed(tls: LegacyTls | undefined): Reason {
   return { reason: 'SecretMissing', message };
 }
 
-function forbidden({ takeover: { namespace }, legacy, target }: State, which: string): Reason {
-  const all = [...secretsOf(legacy?.tls), givenIn(target)];
-  const named = all.flatMap((one) => (one ? [`--secret ${one}`] : [])).join(' ');
-  const message =
-    `The function may not read ${which}. Grant it that: npm run -s rights -- takeover -n ` +
-    `${namespace} ${named} | kubectl apply -f -`;
+function forbidden({ takeover, legacy }: State, which: string): Reason {
+  const grant = grantOfEtcd(takeover, legacy);
+  const message = `The function may not read ${which}. Grant it that: ${grant}`;
   return { reason: 'SecretForbidden', message };
 }
 

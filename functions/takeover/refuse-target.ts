@@ -24,8 +24,17 @@ const CLOSED: Reason = {
     'afterwards.',
 };
 
+const WANTS_LOGINS: Reason = {
+  reason: 'LoginsTooEarly',
+  message:
+    'The new members would ask for logins, and neither those who are clients now nor the ' +
+    'takeover have any. Leave spec.into.spec.auth out, and write it afterwards.',
+};
+
 export function refuseTarget(state: State): readonly Reason[] {
   const { target } = state;
+  // The policy of the function refuses it as well; that is told once.
+  if (target.wanted['auth'] !== undefined) return [WANTS_LOGINS];
   if (target.refused !== undefined) return [target.refused];
   const { spec } = target;
   if (spec === undefined) return [];

@@ -1,16 +1,13 @@
 // The new EtcdCluster as it would be stored, and whether a backup can be restored into it.
 import { ETCD_CLUSTERS, type EtcdClusterSpec } from '../../shared/api/etcd-cluster.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
-import { apiVersionOf } from '../../shared/kube/objects.ts';
 import { asStored, refusedOf } from './as-stored.ts';
 import { carriedOver } from './carry-over.ts';
-import { joins } from './join/mode.ts';
+import { grantOfEtcd } from './grant.ts';
 import { etcdClusterManifest } from './join/render.ts';
 import type { LegacyEtcd } from './legacy.ts';
 import type { Takeover } from './object.ts';
 import type { Target } from './state.ts';
-
-const kind = 'EtcdCluster';
 
 export async function readTarget(
   kube: KubeClient,
@@ -18,15 +15,13 @@ export async function readTarget(
   legacy: LegacyEtcd,
   signal: AbortSignal,
 ): Promise<Target> {
-  const { namespace } = takeover;
   const spec = carriedOver(legacy, takeover.spec);
-  const metadata = { namespace, name: takeover.spec.into.name };
-  const manifest = joins({ takeover })
-    ? etcdClusterManifest(takeover, spec)
-    : { apiVersion: apiVersionOf(ETCD_CLUSTERS), kind, metadata, spec };
-  const target = await asStored<EtcdClusterSpec>(kube, { ref: ETCD_CLUSTERS, manifest }, signal);
+  const manifest = etcdClusterManifest(takeover, spec);
+  const grant = grantOfEtcd(takeover, legacy);
+  const wanted = { ref: ETCD_CLUSTERS, manifest, grant };
+  const target = await asStored<EtcdClusterSpec>(kube, wanted, signal);
   const why = target.spec === undefined ? undefined : unusable(target.spec);
-  return why === undefined ? target : refusedOf(kind, spec, why);
+  return why === undefined ? target : refusedOf('EtcdCluster', spec, why);
 }
 
 function unusable({ storage, replicas }: EtcdClusterSpec): string | undefined {

@@ -26,7 +26,6 @@ export function refuseJoin(state: State): readonly Reason[] {
     ...alone(state),
     ...elsewhere(state),
     ...(wantsPeerTls(state) ? [PEERS_WANT_TLS] : []),
-    ...(state.target.wanted['auth'] === undefined ? [] : [WANTS_LOGINS]),
   ];
 }
 
@@ -38,13 +37,6 @@ const PEERS_WANT_TLS: Reason = {
   message:
     'New members would know each other over TLS, and the old ones do not, so that none could ' +
     'join. Leave spec.into.spec.tls.peers out; with TLS it is spec.mode: Restore.',
-};
-
-const WANTS_LOGINS: Reason = {
-  reason: 'LoginsTooEarly',
-  message:
-    'The new members would ask for logins as soon as the old ones have left, and the takeover ' +
-    'has none. Leave spec.into.spec.auth out, and write it afterwards.',
 };
 
 const knownTo = (state: State) => answersOf(state)[0]?.answer.members ?? [];

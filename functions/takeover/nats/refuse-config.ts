@@ -3,6 +3,7 @@
 import type { Reason } from '../../../shared/kube/conditions.ts';
 import { textOf } from '../../../shared/kube/json.ts';
 import { listed } from '../../../shared/stateful/decision.ts';
+import { grantLine } from '../grant.ts';
 import { fieldOf } from '../legacy.ts';
 import { usersSecretOf } from './carry-over.ts';
 import { CONFIG_KEY, configSecretOf, type LegacyNats, NATS_LABEL } from './legacy.ts';
@@ -72,12 +73,10 @@ export function refuseUsers({ takeover, users, config, target }: NatsState): rea
 }
 
 /** All at once: what is granted replaces what was. */
-function grantOf({ takeover, target }: Pick<NatsState, 'takeover' | 'target'>): string {
-  const { namespace, spec } = takeover;
+export function grantOf({ takeover, target }: Pick<NatsState, 'takeover' | 'target'>): string {
+  const { spec } = takeover;
   const tls = fieldOf(target.wanted, 'tls');
   const given = ['clients', 'routes'].map((one) => textOf(fieldOf(tls, one)['secretName']));
   const names = [configSecretOf(spec.legacy), usersSecretOf(spec.into), ...given];
-  const secrets = [...new Set(names)].filter((name) => name !== '');
-  const options = secrets.map((name) => `--secret ${name}`).join(' ');
-  return `npm run -s rights -- takeover -n ${namespace} ${options} | kubectl apply -f -`;
+  return grantLine(takeover, { secrets: names });
 }

@@ -11,7 +11,7 @@ import {
 import { versionOf } from '../versions.ts';
 import { MONITORING_PORT } from './ask-servers.ts';
 import { clientServiceOf, type LegacyNats, NATS_LABEL, routeServiceOf } from './legacy.ts';
-import { refuseConfig, refuseUsers } from './refuse-config.ts';
+import { grantOf, refuseConfig, refuseUsers } from './refuse-config.ts';
 import { refuseTls } from './refuse-tls.ts';
 import { answersOf, configOf, type NatsState } from './state.ts';
 
@@ -31,7 +31,7 @@ export function refusalsOfNats(state: NatsState): readonly Reason[] {
     ...refuseUsers(state),
     ...refuseServers(state, legacy),
     ...refuseItsServices(state, legacy),
-    ...refuseOperator(state),
+    ...refuseOperator(state, grantOf(state)),
     ...refuseNames(state),
     ...refuseTarget(state, legacy),
     ...refuseRoutes(state, legacy),

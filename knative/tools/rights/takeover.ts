@@ -27,7 +27,8 @@ const NAMESPACE_RULES: readonly Rule[] = [
   rule('ballast.dev', 'etcdbackups', ['create', 'delete', 'get']),
   rule('ballast.dev', 'etcdrestores', ['create', 'delete', 'get']),
   // How the new one would be stored, and whether its names are free; it goes on rollback. A
-  // NatsCluster is made, and routed with the old servers; an EtcdCluster only by its name, below.
+  // NatsCluster is made, and routed with the old servers; an EtcdCluster, also by an EtcdRestore,
+  // only by its name, below.
   rule('ballast.dev', 'etcdclusters', ['create', 'delete', 'get']),
   rule('ballast.dev', 'natsclusters', ['create', 'delete', 'get', 'patch']),
   // The passwords of its users.

@@ -14,7 +14,7 @@ const SECRETS = ['operator', 'server', 'given', 'bus', 'bus-2-users'];
 const INTO = { name: 'new', spec: { tls: { clients: { secretName: 'given' } } } };
 
 export class LeftEtcd {
-  readonly rights: readonly Manifest[] = takeoverRights(namespace, SECRETS, OPERATOR);
+  readonly rights: readonly Manifest[] = takeoverRights(namespace, SECRETS, OPERATOR, ['new']);
   readonly #old: LegacyEtcd;
 
   private constructor(old: LegacyEtcd) {

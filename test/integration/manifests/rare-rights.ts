@@ -8,6 +8,9 @@ const NATS_CARRIED_OUT = 'carried out by integration/takeover/nats-carried-out';
 /** Planned by unit/takeover/aenix. */
 const AENIX_PLANNED = 'only planned, by unit/takeover/aenix';
 
+/** A verb of our own, which no request has: the policy asks whether it was granted. */
+const OF_POLICY = 'asked for by ValidatingAdmissionPolicy ballast-takeover';
+
 export const RARE: Readonly<Record<string, string>> = {
   // A killed function announces again what is announced already: integration/migration/killed.
   'storage-migration: get /events in default': 'killed just after a write',
@@ -32,6 +35,8 @@ export const RARE: Readonly<Record<string, string>> = {
   'takeover: get ballast.dev/etcdrestores in left': CARRIED_OUT,
   'takeover: delete ballast.dev/etcdclusters in left': CARRIED_OUT,
   'takeover: patch apps/deployments in operators': CARRIED_OUT,
+  'takeover: make ballast.dev/etcdclusters in left': OF_POLICY,
+  'takeover: make ballast.dev/etcdclusters in shop': OF_POLICY,
   'takeover: get etcd.aenix.io/etcdclusters in left': AENIX_PLANNED,
   'takeover: get etcd.aenix.io/etcdclusters in shop': AENIX_PLANNED,
   'takeover: delete /pods in left': NATS_CARRIED_OUT,

@@ -133,7 +133,7 @@ export class TakeoverPlace {
   }
 
   #rights(): readonly Manifest[] {
-    return takeoverRights(namespace, this.tls?.secretNames);
+    return takeoverRights(namespace, this.tls?.secretNames, undefined, ['old-2']);
   }
 
   /** As one that has Secrets of this cluster, under the name that clients know. */

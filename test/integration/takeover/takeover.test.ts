@@ -12,7 +12,7 @@ import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.t
 import { ServiceAccounts } from '../../../knative/try/local/cluster/service-accounts.ts';
 import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 import type { Part } from '../../../knative/try/local/process/part.ts';
-import { LEGACY_ETCDS } from '../../../shared/api/takeover.ts';
+import { LEGACY_ETCDS, TAKEOVERS } from '../../../shared/api/takeover.ts';
 import { ETCD_CLUSTERS } from '../../../shared/api/etcd-cluster.ts';
 import { askLegacy } from '../../../shared/etcd/legacy.ts';
 import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
@@ -61,6 +61,14 @@ async function startMember({ name, ip }: (typeof MEMBERS)[number]): Promise<Part
   });
 }
 
+async function grant(into: readonly string[]): Promise<void> {
+  const rights = takeoverRights(namespace, [], undefined, into);
+  await applyObjects(
+    kube,
+    rights.map((object) => ({ file: 'npm run rights', object })),
+  );
+}
+
 beforeAll(async () => {
   const { kubeconfigPath } = plane;
   kube = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });
@@ -68,10 +76,7 @@ beforeAll(async () => {
   const metadata = { name: namespace };
   const namespaces = { group: '', version: 'v1', resource: 'namespaces' };
   await kube.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata });
-  await applyObjects(
-    kube,
-    takeoverRights(namespace).map((object) => ({ file: 'npm run rights', object })),
-  );
+  await grant([]);
   const urlFor = async (_: string, server: string): Promise<string> => plane.part(server).url;
   accounts = new ServiceAccounts(kube, { ...plane, urlFor }, (error) => {
     throw error;
@@ -122,10 +127,29 @@ test('where nobody knows the kind there is nothing to take over', async () => {
   expect(await reasons()).toEqual(['LegacyMissing']);
 });
 
-test('it plans on what real members say, and changes nothing of them', async () => {
+test('what was not granted by name is told when it is planned, with what grants it', async () => {
   const [first, ...others] = MEMBERS;
   const pods = others.map((one) => ({ ...one, claim: one.name }));
   await old.create([...(first === undefined ? [] : [first]), ...pods]);
+  const forbidden = (grants: string) => ({
+    reason: 'EtcdClusterForbidden',
+    message: expect.stringMatching(
+      new RegExp(`^The function may not make EtcdCluster shop/old-2: .* -n shop ${grants} [|] kub`),
+    ),
+  });
+  expect((await planOf())?.refusals).toEqual([forbidden('--into old-2')]);
+  await grant(['old-2']);
+  await expect.poll(reasons, LONG).toEqual([]);
+  const spec = { tls: { peers: { secretName: 'web-tls' } } };
+  await old.takeOver('foreign', { into: { name: 'old-2', spec } });
+  await sweep();
+  const { plan } = await old.statusOf('foreign');
+  expect(plan?.refusals).toContainEqual(forbidden('--into old-2 --secret web-tls'));
+  const uid = (await kube.get(TAKEOVERS, { namespace, name: 'foreign' }))?.metadata.uid ?? '';
+  await kube.delete(TAKEOVERS, { namespace, name: 'foreign' }, { uid }, {});
+});
+
+test('it plans on what real members say, and changes nothing of them', async () => {
   const all = async () => {
     const kinds = [LEGACY_ETCDS, PODS, SERVICES, CLAIMS];
     const lists = await Promise.all(kinds.map((ref) => kube.list(ref, { namespace })));
@@ -166,7 +190,7 @@ test('without a quorum there is no plan, and with it the same one again', async 
   await expect.poll(async () => (await planOf())?.id, LONG).toBe(id);
 });
 
-test('its account makes no EtcdCluster of its own, though it may ask for one', async () => {
+test('its account makes no EtcdCluster of its own', async () => {
   const account = { namespace: 'ballast-system', name: 'takeover' };
   const kubeconfigPath = await accounts.kubeconfigFor('thief', account);
   const thief = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });

@@ -199,8 +199,8 @@ test('a Secret may not be read', async () => {
   forbid('secrets', 'server');
   expect(await refusal()).toContain(
     'SecretForbidden: The function may not read Secret shop/server. Grant it that: npm run -s ' +
-      'rights -- takeover -n shop --secret operator --secret server --secret given | ' +
-      'kubectl apply -f -',
+      'rights -- takeover -n shop --into new --secret operator --secret server --secret given ' +
+      '| kubectl apply -f -',
   );
 });
 

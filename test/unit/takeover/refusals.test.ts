@@ -182,6 +182,14 @@ describe('of the old cluster', () => {
   });
 });
 
+/** A policy of the API server does, with these words. */
+function denyCreation(message: string): void {
+  world.kube.create = async (ref) => {
+    const said = { statusCode: 422, reason: 'Invalid', message, causes: [] };
+    throw new KubeError('KUBE_INVALID', message, { verb: 'create', ref }, { answer: said });
+  };
+}
+
 describe('of the new one', () => {
   const metadata = (name: string) => ({ namespace, name });
   test('its names are taken', async () => {
@@ -198,6 +206,26 @@ describe('of the new one', () => {
   test('the API server would refuse it', async () => {
     world.kube.refuses = (resource) => resource === 'etcdclusters to be created';
     expect(await refusal()).toMatch(/^EtcdClusterRefused: spec\.into\.spec.*: It is not valid\./);
+  });
+
+  test('its name, or a Secret that it would name, was not granted', async () => {
+    putTakeover(into({ tls: { peers: { secretName: 'peers' } } }));
+    const said =
+      'etcdclusters.ballast.dev "new" is forbidden: ValidatingAdmissionPolicy ' +
+      "'ballast-takeover' with binding 'ballast-takeover' denied request: It is not granted.";
+    denyCreation(said);
+    expect(await refusal()).toBe(
+      'EtcdClusterForbidden: The function may not make EtcdCluster shop/new: It is not granted. ' +
+        'This grants it all that the plan needs: npm run -s rights -- takeover -n shop ' +
+        '--into new --secret peers | kubectl apply -f -',
+    );
+    denyCreation(said.replaceAll('ballast-takeover', 'quota'));
+    expect(await refusals()).toEqual(['EtcdClusterRefused']);
+  });
+
+  test('it would ask for logins, which clients of before have none of', async () => {
+    putTakeover(into({ auth: { users: [] } }));
+    expect(await refusal()).toMatch(/^LoginsTooEarly: .*Leave spec.into.spec.auth out/);
   });
 
   test.each([
@@ -257,6 +285,6 @@ test('its operator may not be looked at', async () => {
   putTakeover({ ...into({}), legacy: { ...legacy, name: 'old', operator } });
   forbid('deployments', 'etcd-operator');
   expect(await refusal()).toMatch(
-    /^OperatorForbidden: .*takeover -n shop --operator operators\/etcd-operator \| kubectl/,
+    /^OperatorForbidden: .* -n shop --into new --operator operators\/etcd-operator \| kubectl/,
   );
 });
