@@ -1,8 +1,9 @@
-// Applies one step, of whichever kind is taken over.
+// Applies one step, of whichever kind is taken over, unless the Takeover has changed meanwhile.
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { applied, type StepResult } from '../../shared/stateful/steps.ts';
 import { type AnyState, type AnyStep, isOfNats } from './any-state.ts';
+import { isAsRead } from './as-read.ts';
 import { DEPLOYMENTS } from './find-operators.ts';
 import { applyJoinStep, type JoinDeps } from './join/steps.ts';
 import { joins } from './join/mode.ts';
@@ -15,6 +16,8 @@ export async function applyAnyStep(
   step: AnyStep,
   signal: AbortSignal,
 ): Promise<StepResult | Reason> {
+  // The next look decides on what it is now.
+  if (!(await isAsRead(deps.kube, state.takeover, signal))) return { isSlow: false };
   if (step.type === 'scale-operator') return scaleOperator(deps.kube, step, signal);
   if (isOfNats(state)) return applyNatsStep(deps.kube, state, step, signal);
   return joins(state)

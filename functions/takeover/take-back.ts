@@ -4,6 +4,7 @@ import { waitFor } from '../../shared/stateful/decision.ts';
 import { answersOf } from './answers.ts';
 import type { Decision, MadeKind } from './decision.ts';
 import { carries, isQuorate } from './frozen.ts';
+import { awaitLate } from './late.ts';
 import type { Records } from './records.ts';
 import { endNow } from './stages.ts';
 import type { FoundMade, State } from './state.ts';
@@ -17,7 +18,8 @@ export function takeBack(state: State, records: Records): Decision {
   const restarted = isRollback ? restartOperators(state, records.work) : undefined;
   const left = restarted ?? undo(state, records);
   if (left !== undefined) return left;
-  return isRollback ? endNow(records, state.nowMs) : nextAttempt(records);
+  if (!isRollback) return nextAttempt(records);
+  return awaitLate(records, state.nowMs) ?? endNow(records, state.nowMs);
 }
 
 /** Nothing of them is left: the old cluster is frozen anew, and all begins from there. */

@@ -1,7 +1,9 @@
 // New members join the old ones as members that vote, one after another: the next one only when all
 // in the list answer and have what the leader has. The EtcdCluster is made once its first member is
 // in the list. Pure.
-import { waitFor } from '../../../shared/stateful/decision.ts';
+import { claimName } from '../../../shared/api/etcd-names.ts';
+import type { Reason } from '../../../shared/kube/conditions.ts';
+import { listed, waitFor } from '../../../shared/stateful/decision.ts';
 import { nameTaken } from '../blocked.ts';
 import type { Records } from '../records.ts';
 import type { State } from '../state.ts';
@@ -40,8 +42,28 @@ function makeCluster(state: State, { work }: Records, view: View): JoinDecision 
     return waitFor(next, [ending], ending);
   }
   if (cluster !== undefined || placesOn(view, 'New').length === 0) return undefined;
+  const gone = goneWithData(state, view);
+  if (gone !== undefined) return waitFor(next, [gone], gone);
   if (targetHash(state) !== work.target) return waitFor(next, [CHANGED], CHANGED);
   return { step: { type: 'make-etcd-cluster' }, next };
+}
+
+/**
+ * Made anew the EtcdCluster would start its first member under the id that it had, on an empty
+ * volume: it would have forgotten its votes.
+ */
+function goneWithData({ joining, takeover }: State, view: View): Reason | undefined {
+  const claims = (joining?.memberClaims ?? []).filter(({ isEnding }) => !isEnding);
+  const lost = placesOn(view, 'New').filter(
+    ({ name, hasStarted }) => hasStarted && !claims.some((claim) => claim.name === claimName(name)),
+  );
+  if (lost.length === 0) return undefined;
+  const message =
+    `Somebody deleted EtcdCluster ${takeover.spec.into.name} and the claims of ` +
+    `${listed(lost.map(({ name }) => name))}, which have been members already and must not start ` +
+    'without their data. Nothing is made anew: roll it back (spec.rollback: true), and create ' +
+    'another Takeover.';
+  return { reason: 'EtcdClusterGone', message };
 }
 
 const CHANGED = {

@@ -15,6 +15,8 @@ export interface Place {
   readonly id: string;
   readonly name: string;
   readonly side: 'Old' | 'New' | 'Strange';
+  /** It has told the others its name. */
+  readonly hasStarted: boolean;
   /** It answers, and has what the leader has: a read that it confirmed waits for that. */
   readonly isWell: boolean;
 }
@@ -67,13 +69,13 @@ function placeOf(
   { oldMembers = [], newMembers = [] }: TakeoverWork,
   well: ReadonlySet<string>,
 ): Place {
-  const isWell = well.has(id);
+  const how = { hasStarted: name !== '', isWell: well.has(id) };
   const old = oldMembers.find((one) => one.id === hexOf(id));
-  if (old !== undefined) return { id, name: old.name, side: 'Old', isWell };
+  if (old !== undefined) return { id, name: old.name, side: 'Old', ...how };
   // Until it has started it has no name in the list.
   const fresh = newMembers.find(({ peerUrl }) => peerUrls.includes(peerUrl));
-  if (fresh !== undefined) return { id, name: fresh.name, side: 'New', isWell };
-  return { id, name: name || `an unstarted member ${hexOf(id)}`, side: 'Strange', isWell };
+  if (fresh !== undefined) return { id, name: fresh.name, side: 'New', ...how };
+  return { id, name: name || `an unstarted member ${hexOf(id)}`, side: 'Strange', ...how };
 }
 
 export const placesOn = ({ places }: View, side: Place['side']): readonly Place[] =>

@@ -40,10 +40,12 @@ export async function observeJoining(
     }),
   );
   const isBack = work.rollingBackAt !== undefined;
+  // Claims tell what an EtcdCluster that is gone has left.
+  const areToSee = isBack || object === undefined;
   return {
     cluster: object && foundCluster(object, isJoining(object, takeover, work), work.clusterId),
     fresh,
-    memberClaims: isBack ? await claimsOfNew(looking, state, work) : [],
+    memberClaims: areToSee ? await claimsOfNew(looking, state, work) : [],
     hashes: isTime(state, work) ? await compare(looking, state, fresh) : undefined,
   };
 }

@@ -1,6 +1,7 @@
 // Takes a takeover in which members join back, as long as no old one has left: clients are led to
 // the old members, the new ones leave, and what was made is deleted with their claims. Pure.
 import { waitFor } from '../../../shared/stateful/decision.ts';
+import { awaitLate } from '../late.ts';
 import { isSwitched } from '../lead-over.ts';
 import { type Records } from '../records.ts';
 import { refuseAccess } from '../refuse-secrets.ts';
@@ -30,6 +31,8 @@ export function takeBackJoin(state: State, records: Records): JoinDecision {
     removed('EtcdCluster', joining?.cluster) ??
     goneParts(state, joining?.cluster) ??
     removedFirst(joining?.memberClaims ?? []) ??
+    // An operator would see a member that comes late.
+    awaitLate(records, nowMs) ??
     restartOperators(state, work) ??
     endNow(records, nowMs)
   );

@@ -65,6 +65,10 @@ export class Carrying extends TakeoverRun<Carrying> {
     return run;
   }
 
+  another(): Carrying {
+    return new Carrying(this.kube, this.etcds);
+  }
+
   /** Another one in the same state, with nothing in memory. */
   copy(): Carrying {
     const { old, now, acknowledged, ...rest } = this.etcds;
@@ -141,20 +145,15 @@ export class Carrying extends TakeoverRun<Carrying> {
   }
 
   protected makeDeps(): Deps {
-    const clock = {
-      nowMs: () => this.etcds.ms,
-      sleep: async (): Promise<void> => this.tick(),
-    };
+    const sleep = async (): Promise<void> => this.tick();
+    const clock = { nowMs: () => this.etcds.ms, sleep };
+    const lease = { namespace: 'ballast-system', name: 'l', sweepSeconds: 60, isForObjects: true };
     return new Deps(
-      {
-        kube: this.kube.client,
-        clock,
-        workMs: 10_000,
-        lease: { namespace: 'ballast-system', name: 'l', sweepSeconds: 60, isForObjects: true },
-      },
+      { kube: this.kube.client, clock, workMs: 10_000, lease },
       {
         ...DOOR,
         ask: async (endpoint, tls) => {
+          await this.beforeAnswer();
           this.meet({ endpoints: [endpoint], tls });
           const { url } = endpoint;
           const header = { clusterId: OLD_ID, memberId: '0', revision: '', raftTerm: 2 };
@@ -169,6 +168,7 @@ export class Carrying extends TakeoverRun<Carrying> {
           return this.etcds.alarms;
         },
         raise: async (access, memberId) => {
+          await this.beforeChange();
           this.meet(access);
           await this.kube.write('etcd raise', () => {
             this.etcds.alarms = [{ memberId, type: 'CORRUPT' }];

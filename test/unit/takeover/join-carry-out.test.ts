@@ -2,7 +2,7 @@
 // each single write of it, before and after the write is done, and with old reads. The world throws
 // when nobody takes a write.
 import { expect, test } from 'vitest';
-import { SERVICES } from '../../../shared/stateful/parts.ts';
+import { CLAIMS, SERVICES } from '../../../shared/stateful/parts.ts';
 import { JoinCarrying } from './join-carrying.ts';
 import {
   backAt,
@@ -300,4 +300,61 @@ test('a Service that somebody leads back is led over again before others leave',
   await expectConverged(run);
   expectDone(run);
   expect(run.writes.filter((one) => one === 'patch services old-client')).toHaveLength(2);
+});
+
+/** The EtcdCluster, and all that is of it. */
+function deleteNew({ kube }: JoinCarrying, resources: readonly string[]): void {
+  for (const resource of resources) {
+    for (const { metadata } of kube.of(resource).values()) {
+      const group = resource === 'etcdclusters' ? 'ballast.dev' : '';
+      if (!/^(data-)?new/.test(metadata.name)) continue;
+      kube.remove({ group, version: 'v1', resource }, at(metadata.name));
+    }
+  }
+}
+
+/** Once the first new member is well. */
+const deletedOnce = (resources: readonly string[]) => {
+  let isGone = false;
+  return (run: JoinCarrying): void => {
+    if (isGone || run.etcd.byName('new-0')?.isWell !== true) return;
+    isGone = true;
+    deleteNew(run, resources);
+  };
+};
+function endClaims({ kube, cluster, etcd }: JoinCarrying): void {
+  const isTime = etcd.byName('new-0')?.isStarted === true && cluster === undefined;
+  const metadata = { deletionTimestamp: '2026-11-28T08:00:00Z' };
+  if (isTime) kube.change(CLAIMS, at('data-new-0'), { metadata });
+}
+const OF_NEW = ['etcdclusters', 'pods', 'services'];
+const madeIn = ({ writes }: JoinCarrying): number =>
+  writes.filter((one) => one === 'create etcdclusters new').length;
+
+test.each([
+  ['that are gone', [...OF_NEW, 'persistentvolumeclaims'], () => undefined],
+  ['that their pods still hold', OF_NEW, endClaims],
+] as const)('one that somebody deletes with claims %s starts no member twice', async (...row) => {
+  const [, deleted, befalls] = row;
+  const run = await JoinCarrying.confirmed();
+  const isDeleted = deletedOnce(deleted);
+  run.befalls = (one) => {
+    isDeleted(one);
+    befalls(one);
+  };
+  expect(await run.converge(20)).toBe(false);
+  expect([run.condition(), madeIn(run)]).toEqual(['True EtcdClusterGone', 1]);
+  run.befalls = () => undefined;
+  deleteNew(run, ['persistentvolumeclaims']);
+  run.edit({ rollback: true });
+  await expectConverged(run);
+  expectRolledBack(run);
+});
+
+test('one that somebody deletes without its claims is made again, and goes on', async () => {
+  const run = await JoinCarrying.confirmed();
+  run.befalls = deletedOnce(OF_NEW);
+  await expectConverged(run);
+  expectDone(run);
+  expect(madeIn(run)).toBe(2);
 });

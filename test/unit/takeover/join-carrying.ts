@@ -49,6 +49,10 @@ export class JoinCarrying extends TakeoverRun<JoinCarrying> {
     return run;
   }
 
+  another(): JoinCarrying {
+    return new JoinCarrying(this.kube, this.etcd);
+  }
+
   copy(): JoinCarrying {
     const copy = new JoinCarrying(this.kube.copy(), this.etcd.copy());
     copy.befalls = this.befalls;
@@ -95,7 +99,9 @@ export class JoinCarrying extends TakeoverRun<JoinCarrying> {
     if (joins.map(({ name }) => name).join(' ') !== PODS_OF_OLD.join(' ')) {
       throw new Error('it is told of others than the old members');
     }
-    const next = this.etcd.members.find(({ name, isStarted }) => isNew(name) && !isStarted);
+    const next = this.etcd.members.find(
+      ({ name, isStarted }) => isNew(name) && !(isStarted && this.#hasPod(name)),
+    );
     if (next !== undefined && !this.held(next.name)) this.#start(next, uid);
     const isAlone = this.etcd.members.every(({ name }) => isNew(name));
     const ready = isAlone
@@ -107,7 +113,10 @@ export class JoinCarrying extends TakeoverRun<JoinCarrying> {
 
   #start(member: Member, uid: string): void {
     const { name } = member;
+    const hasData = this.kube.objects.has(`persistentvolumeclaims/${namespace}/data-${name}`);
+    if (member.isStarted && !hasData) throw new Error(`${name} starts again, on an empty volume`);
     member.isStarted = true;
+    member.isDead = false;
     const owner = { apiVersion: 'ballast.dev/v1alpha1', kind: 'EtcdCluster', name: 'new', uid };
     const labels = { 'ballast.dev/etcd-cluster': 'new' };
     const own = { labels, ownerReferences: [owner] };
@@ -187,8 +196,12 @@ export class JoinCarrying extends TakeoverRun<JoinCarrying> {
     const options = { kube: this.kube.client, clock, workMs: 10_000, lease };
     return new Deps(options, {
       ...DOOR,
-      ask: async (endpoint, tls) => this.#answer(this.#memberAt({ endpoints: [endpoint], tls })),
+      ask: async (endpoint, tls) => {
+        await this.beforeAnswer();
+        return this.#answer(this.#memberAt({ endpoints: [endpoint], tls }));
+      },
       add: async (access, peerUrl) => {
+        await this.beforeChange();
         const by = this.#memberAt(access);
         if (isNew(by.name)) throw new Error('a new member was asked to add one');
         await this.kube.write(`etcd add ${peerUrl}`, etcd.adding(peerUrl));

@@ -19,6 +19,9 @@ export abstract class TakeoverRun<Run> implements PassingRun {
   readonly kube: KubeModel;
   /** Called in each moment, and after each write. */
   befalls: (run: Run) => void = () => undefined;
+  /** Before a member answers, and before it changes something: what others do meanwhile. */
+  beforeAnswer: () => Promise<void> = async () => undefined;
+  beforeChange: () => Promise<void> = async () => undefined;
   #onWrite: () => void = () => undefined;
   #isWritten = false;
   #deps: Deps | undefined;
