@@ -23,6 +23,8 @@ export async function findOperators(
 ): Promise<Found> {
   const named = spec.legacy.operator;
   if (named !== undefined) return findNamed(kube, named, signal);
+  // Helm is no operator: it runs when a person says so.
+  if (spec.legacy.kind === 'StatefulSet') return { operators: [], isOperatorForbidden: false };
   const isOfNats = spec.legacy.kind === 'NatsCluster';
   const runsIn = isOfNats ? runsProgram('nats-operator') : operatorOf(spec.legacy).runsIn;
   const found: FoundOperator[] = [];

@@ -7,15 +7,18 @@ import { fieldOf, type LegacyEtcd } from './legacy.ts';
 import type { Takeover } from './object.ts';
 import { secretsOf } from './read-secrets.ts';
 
-interface Named {
+export interface Named {
   readonly into?: string;
+  /** A StatefulSet of Helm's chart, with what else has its name. */
+  readonly chart?: string;
   readonly secrets: readonly string[];
 }
 
-export function grantLine({ namespace, spec }: Takeover, { into, secrets }: Named): string {
+export function grantLine({ namespace, spec }: Takeover, { into, chart, secrets }: Named): string {
   const { operator } = spec.legacy;
   const options = [
     ...(into === undefined ? [] : [`--into ${into}`]),
+    ...(chart === undefined ? [] : [`--chart ${chart}`]),
     ...new Set(secrets.flatMap((name) => (name === '' ? [] : [`--secret ${name}`]))),
     ...(operator === undefined ? [] : [`--operator ${operator.namespace}/${operator.name}`]),
   ];

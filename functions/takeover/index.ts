@@ -35,7 +35,8 @@
 // Where members join (mode Join) there is, in join/: observe-work; planned, refuse, notes; begin,
 // carry-out with join-members, switch-service, leave-members and members; take-back; steps with
 // reach and render.
-// A NatsCluster has its own, in nats/: observe with find-left, config, ask-servers, carry-over and
+// A NATS has its own, in nats/, and in nats/made/ what differs from who made it: the operator, or
+// Helm of a chart. There are observe with find-left, config, ask-servers, carry-over and
 // observe-work; plan, refuse with refuse-config and refuse-tls, notes; begin, carry-out with
 // make-cluster, lead-over, move-clients and mesh; take-back; steps with render.
 import { TAKEOVER_LEASE, TAKEOVERS } from '../../shared/api/takeover.ts';

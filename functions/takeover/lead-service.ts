@@ -5,6 +5,7 @@ import { apiVersionOf, type OwnerReference, type ResourceRef } from '../../share
 import { SERVICES } from '../../shared/stateful/parts.ts';
 import { applied, type StepResult } from '../../shared/stateful/steps.ts';
 import type { Takeover } from './object.ts';
+import { selectorIn } from './records.ts';
 import type { FoundService } from './state.ts';
 
 type Selector = FoundService['selector'];
@@ -58,14 +59,16 @@ export async function leadToOld(
   const { kind, name } = spec.legacy;
   const { legacyUid: uid = '', service: former } = status.work ?? {};
   const owner = { apiVersion: apiVersionOf(ref), kind, name, uid, controller: true };
-  const pairs = (former?.selector ?? '').split(',').map((pair) => pair.split('='));
-  const to = { selector: Object.fromEntries(pairs), owners: [...service.owners, owner] };
+  const to = { selector: selectorIn(former?.selector ?? ''), owners: [...service.owners, owner] };
   await leadService(kube, namespace, service, to, signal);
   return applied('ServiceGivenBack', `Service ${service.name} leads to the old ${who} again.`);
 }
 
 /** For a merge patch: of what was there nothing is left. */
-const inPlaceOf = (former: Selector, next: Selector): Readonly<Record<string, string | null>> => ({
+export const inPlaceOf = (
+  former: Selector,
+  next: Selector,
+): Readonly<Record<string, string | null>> => ({
   ...Object.fromEntries(Object.keys(former).map((key) => [key, null])),
   ...next,
 });

@@ -1,7 +1,6 @@
 // Reads the state of a takeover: of an EtcdCluster the legacy object with what its operator left
 // for it, its members' own word, the operator, the Secrets that matter, and how the new EtcdCluster
 // would be stored; of a NatsCluster by nats/observe. Writes nothing.
-import { LEGACY_NATS } from '../../shared/api/takeover.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { isKubeError } from '../../shared/kube/errors.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
@@ -16,6 +15,7 @@ import { joins } from './join/mode.ts';
 import { observeJoining } from './join/observe-work.ts';
 import type { LegacyEtcd } from './legacy.ts';
 import { operatorOf } from './legacy/operators.ts';
+import { makerOf } from './nats/made/makers.ts';
 import { observeNats } from './nats/observe.ts';
 import type { Takeover } from './object.ts';
 import { canAsk } from './refuse-secrets.ts';
@@ -42,7 +42,7 @@ export async function observe(
     return { state, isRemembered: false };
   }
   const { object, isKindKnown } = await readLegacy(kube, takeover, signal);
-  if (takeover.spec.legacy.kind === 'NatsCluster') {
+  if (takeover.spec.legacy.kind !== 'EtcdCluster') {
     const bare = { takeover, nowMs, isKindKnown };
     return { state: await observeNats(kube, door, bare, object, signal), isRemembered: false };
   }
@@ -121,7 +121,7 @@ async function readLegacy(
   signal: AbortSignal,
 ): Promise<{ readonly object: KubeObject | null; readonly isKindKnown: boolean }> {
   const { name, kind } = spec.legacy;
-  const ref = kind === 'NatsCluster' ? LEGACY_NATS : operatorOf(spec.legacy).ref;
+  const { ref } = kind === 'EtcdCluster' ? operatorOf(spec.legacy) : makerOf(spec.legacy);
   try {
     const object = await kube.get(ref, { namespace, name }, { signal });
     return { object, isKindKnown: true };

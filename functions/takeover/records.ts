@@ -95,3 +95,7 @@ export const selectorText = (selector: Readonly<Record<string, string>>): string
     .map(([key, value]) => `${key}=${value}`)
     .toSorted()
     .join(',');
+
+/** From that text. */
+export const selectorIn = (text: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(text.split(',').map((pair) => pair.split('=')));

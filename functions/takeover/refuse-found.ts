@@ -2,6 +2,7 @@
 // names and Takeovers that are in the way. Each is a sentence that says what to do. Pure.
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { listed } from '../../shared/stateful/decision.ts';
+import { intoKindOf } from './object.ts';
 import type { FoundService, Seen } from './state.ts';
 
 interface SeenLegacy extends Seen {
@@ -100,9 +101,9 @@ export function refuseNames({ takeover, taken }: Seen): readonly Reason[] {
   if (taken.length === 0) return [];
   const { namespace, spec } = takeover;
   const message =
-    `A takeover makes a new ${spec.legacy.kind}, and of ${namespace}/${spec.into.name} there is ` +
-    `already: ${listed(taken)}. Write another name in spec.into.name, or delete these if nobody ` +
-    'needs them.';
+    `A takeover makes a new ${intoKindOf(spec.legacy)}, and of ${namespace}/${spec.into.name} ` +
+    `there is already: ${listed(taken)}. Write another name in spec.into.name, or delete these ` +
+    'if nobody needs them.';
   return [{ reason: 'NameTaken', message }];
 }
 

@@ -27,6 +27,9 @@ export interface FoundService {
   /** It goes with the legacy object. */
   readonly isOwned: boolean;
   readonly owners: readonly OwnerReference[];
+  /** Ports of a chart, which call those of containers by name. */
+  readonly ports?: readonly Readonly<Record<string, unknown>>[];
+  readonly isHeadless?: boolean;
 }
 
 export interface FoundClaim {

@@ -28,6 +28,8 @@ export interface NatsClusterSpec {
   };
   readonly tls?: { readonly clients?: Certificates; readonly routes?: Certificates };
   readonly accounts?: readonly Account[];
+  /** The name of the NATS cluster where that is not the one of the object. */
+  readonly clusterName?: string;
   /** Servers of other clusters that ours are routed with, as `host:port`. */
   readonly extraRoutes?: readonly string[];
   readonly lameDuck: { readonly graceSeconds: number; readonly durationSeconds: number };

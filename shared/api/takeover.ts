@@ -40,7 +40,8 @@ export const LEGACY_NATS = {
 
 export interface LegacyReference {
   readonly apiVersion: string;
-  readonly kind: 'EtcdCluster' | 'NatsCluster';
+  /** A StatefulSet is that of a NATS of the chart `nats`. */
+  readonly kind: 'EtcdCluster' | 'NatsCluster' | 'StatefulSet';
   readonly name: string;
   /** The Deployment of its operator, where that is in another namespace. */
   readonly operator?: { readonly namespace: string; readonly name: string };
@@ -48,7 +49,7 @@ export interface LegacyReference {
 
 export interface TakeoverSpec {
   readonly legacy: LegacyReference;
-  /** Restore or Join for an EtcdCluster, Route for a NatsCluster. */
+  /** Restore or Join for an EtcdCluster, Route for a NATS. */
   readonly mode: 'Restore' | 'Join' | 'Route';
   readonly into: {
     readonly name: string;

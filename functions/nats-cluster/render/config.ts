@@ -145,7 +145,7 @@ function jetStreamOf({ spec: { jetStream } }: Cluster): ConfigObject {
 }
 
 const clusteringOf = (cluster: Cluster, credentials: Credentials): ConfigObject => ({
-  name: cluster.name,
+  name: cluster.spec.clusterName ?? cluster.name,
   port: ROUTE_PORT,
   // Clients come back through the Service, whose name their certificates have.
   no_advertise: true,

@@ -1,6 +1,6 @@
 // Parts of the spec of an EtcdCluster of ours, as an object of an operator says them. Where that
 // says nothing the defaults of an EtcdCluster count. Pure.
-import { textOf } from '../../../shared/kube/json.ts';
+import { isRecord, textOf } from '../../../shared/kube/json.ts';
 import { quantityOf } from '../../../shared/kube/quantity.ts';
 import { fieldOf } from '../legacy.ts';
 
@@ -40,3 +40,7 @@ export function resourcesOf(resources: Fields): Fields {
 
 const isAmount = (value: unknown): boolean =>
   (typeof value === 'string' && !Number.isNaN(quantityOf(value))) || typeof value === 'number';
+
+/** Entries of another shape count as absent. */
+export const recordsIn = (list: unknown): readonly Fields[] =>
+  Array.isArray(list) ? list.filter((one) => isRecord(one)) : [];

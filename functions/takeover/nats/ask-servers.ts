@@ -35,7 +35,7 @@ export async function askRoutes(
 }
 
 /** The account of the servers themselves: our functions connect in it, and no client. */
-const SYSTEM_ACCOUNT = 'SYS';
+export const SYSTEM_ACCOUNT = 'SYS';
 
 export const askNew = (
   { monitor, accounts }: Pick<Door, 'monitor' | 'accounts'>,

@@ -10,6 +10,7 @@ import { stopOperators, stoppedOperators } from '../stop-operators.ts';
 import type { NatsDecision, NatsStep } from './decision.ts';
 import { isJoined, isLedOver, isUnrouted, joinRoutes, leadOver, leaveRoutes } from './lead-over.ts';
 import { isMade, makeCluster } from './make-cluster.ts';
+import { makerOf } from './made/makers.ts';
 import { areMoved, moveClients } from './move-clients.ts';
 import type { NatsState } from './state.ts';
 
@@ -24,16 +25,16 @@ export function carryOutNats(state: NatsState, records: Records): NatsDecision {
 
 /** The plan was about another thing than there is now: only a person can say what to do. */
 function obstacleTo(state: NatsState, records: Records): Reason | undefined {
-  const { legacy, takeover, pods } = state;
+  const { legacy, takeover } = state;
   const { work } = records;
   if (isBegun(records, 'DeleteLegacy')) {
     return legacy === undefined || legacy.uid === work.legacyUid ? undefined : LEGACY_GONE;
   }
   if (legacy?.uid !== work.legacyUid || legacy.isEnding) return LEGACY_GONE;
   if (intoOf(takeover) !== work.into) return SPEC_CHANGED;
-  const known = new Set(work.servers?.map(({ uid }) => uid));
-  const others = pods.filter(({ uid }) => !known.has(uid)).map(({ name }) => name);
-  if (others.length > 0) return appeared(others);
+  const maker = makerOf(takeover.spec.legacy);
+  const others = maker.appeared(state);
+  if (others.length > 0) return appeared(others, maker.words.appeared);
   return isAsConfirmed(state, records) || isLedOver(state)
     ? undefined
     : serviceChanged(records, state.client, 'where clients are');
@@ -45,7 +46,7 @@ const isAsConfirmed = ({ client }: NatsState, { work: { service } }: Records): b
 const LEGACY_GONE: Reason = {
   reason: 'LegacyGone',
   message:
-    'Somebody deleted the legacy NatsCluster while it was taken over, and its pods go with it. ' +
+    'Somebody deleted the legacy object while it was taken over, and its pods go with it. ' +
     'What was made stays: see status.steps and the new NatsCluster, and lead the Service of the ' +
     'clients to that.',
 };
@@ -57,11 +58,9 @@ const SPEC_CHANGED: Reason = {
     '(spec.rollback: true) while there is a way, and create another Takeover.',
 };
 
-const appeared = (pods: readonly string[]): Reason => ({
+const appeared = (pods: readonly string[], why: string): Reason => ({
   reason: 'ServersAppeared',
-  message:
-    `Pod ${listed(pods)} was not there when the plan was confirmed, so an operator runs ` +
-    'somewhere and makes them. Scale it to 0, delete that pod, and it goes on.',
+  message: `Pod ${listed(pods)} was not there when the plan was confirmed, ${why}, and it goes on.`,
 });
 
 function stagesOf(state: NatsState, records: Records): readonly Stage<NatsStep>[] {
@@ -126,8 +125,12 @@ function leadingStages(
   ];
 }
 
-function deleteLegacy({ legacy, nowMs }: NatsState, { work, steps }: Records): NatsDecision {
-  const next = `Delete NatsCluster ${legacy?.name ?? ''} of the old operator`;
+function deleteLegacy(
+  { legacy, nowMs, takeover }: NatsState,
+  { work, steps }: Records,
+): NatsDecision {
+  const { words } = makerOf(takeover.spec.legacy);
+  const next = `Delete ${words.object(takeover.spec.legacy.name)}`;
   if (legacy === undefined || legacy.isEnding) {
     const message = 'It is being deleted; see its finalizers if it does not end.';
     return waitFor(next, [{ reason: 'LegacyEnding', message }]);

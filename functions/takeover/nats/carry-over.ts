@@ -1,10 +1,7 @@
 // The NatsCluster that a takeover would make: what the servers of the old one were told, and over
 // it what the Takeover says. Passwords stand in a Secret beside it. Pure.
-import { GLOBAL_ACCOUNT } from '../../../shared/api/nats-cluster.ts';
 import type { TakeoverSpec } from '../../../shared/api/takeover.ts';
 import { over } from '../carry-over.ts';
-import { fieldOf } from '../legacy.ts';
-import { resourcesOf } from '../legacy/said.ts';
 import type { LegacyConfig, LegacyRights, LegacyUser } from './config.ts';
 import type { LegacyNats } from './legacy.ts';
 
@@ -19,31 +16,42 @@ const REPLICAS_MAX = 9;
 export const usersSecretOf = ({ name }: Pick<Into, 'name'>): string => `${name}-users`;
 
 export function natsCarriedOver(
-  { spec, size = REPLICAS }: Pick<LegacyNats, 'spec' | 'size'>,
+  { resources, size = REPLICAS }: Pick<LegacyNats, 'resources' | 'size'>,
   config: LegacyConfig | undefined,
   into: Into,
 ): Fields {
   const said = {
     replicas: Math.max(REPLICAS, Math.min(size % 2 === 1 ? size : size + 1, REPLICAS_MAX)),
-    ...resourcesOf(fieldOf(fieldOf(spec, 'pod'), 'resources')),
+    ...resources,
     ...(config?.hasTls === true ? { tls: { clients: {} } } : {}),
+    ...(config?.clusterName === undefined ? {} : { clusterName: config.clusterName }),
     ...accountsOf(config, into),
   };
   return over(said, into.spec ?? {});
 }
 
-/** The one that old servers know alone: no message passes between it and another one. */
+/** Accounts keep their names, since no message passes between an account and another one. */
 function accountsOf(config: LegacyConfig | undefined, into: Into): Fields {
-  const { users = [] } = config ?? {};
-  if (users.length === 0) return {};
-  const name = usersSecretOf(into);
-  return { accounts: [{ name: GLOBAL_ACCOUNT, users: users.map((user) => userOf(user, name)) }] };
+  const { accounts = [] } = config ?? {};
+  if (accounts.length === 0) return {};
+  const secret = usersSecretOf(into);
+  const told = accounts.map(({ name, users }) => ({
+    name,
+    users: users.map((user) => userOf(user, secret)),
+  }));
+  return { accounts: told };
 }
 
-function userOf({ name, publish, subscribe }: LegacyUser, secret: string): Fields {
+function userOf(
+  { name, publish, subscribe, allowResponses = false }: LegacyUser,
+  secret: string,
+): Fields {
   const passwordSecret = { name: secret, key: name };
-  if (publish === undefined && subscribe === undefined) return { name, passwordSecret };
-  const permissions = { ...sideOf('publish', publish), ...sideOf('subscribe', subscribe) };
+  if (publish === undefined && subscribe === undefined && !allowResponses) {
+    return { name, passwordSecret };
+  }
+  const sides = { ...sideOf('publish', publish), ...sideOf('subscribe', subscribe) };
+  const permissions = { ...sides, ...(allowResponses ? { allowResponses } : {}) };
   return { name, passwordSecret, permissions };
 }
 

@@ -1,6 +1,7 @@
 // The configuration that the NATS operator wrote for its servers, as far as a NatsCluster can say
 // the same, and what it has no words for. It is JSON, but for two lines that the operator spoils.
 // Passwords are no part of it. Pure.
+import { GLOBAL_ACCOUNT } from '../../../shared/api/nats-cluster.ts';
 import { isRecord } from '../../../shared/kube/json.ts';
 import { fieldOf } from '../legacy.ts';
 
@@ -15,10 +16,19 @@ export interface LegacyUser {
   readonly name: string;
   readonly publish: LegacyRights | undefined;
   readonly subscribe: LegacyRights | undefined;
+  readonly allowResponses?: boolean;
+}
+
+/** Users who hear each other alone. */
+export interface LegacyAccount {
+  readonly name: string;
+  readonly users: readonly LegacyUser[];
 }
 
 export interface LegacyConfig {
-  readonly users: readonly LegacyUser[];
+  readonly accounts: readonly LegacyAccount[];
+  /** The name of the NATS cluster, where servers tell one. */
+  readonly clusterName?: string;
   /** Nobody is asked for a login. */
   readonly isOpen: boolean;
   /** Clients speak TLS. */
@@ -27,9 +37,16 @@ export interface LegacyConfig {
   readonly hasRouteTls: boolean;
   /** The servers ask each other for a login. */
   readonly hasRouteLogin: boolean;
+  /** Servers keep streams; servers of the operator never did. */
+  readonly hasStreams?: boolean;
+  /** Servers know each other; those of the operator always did. */
+  readonly isRouted?: boolean;
   /** Parts of a sentence about what a NatsCluster cannot be told. */
   readonly lacks: readonly string[];
 }
+
+export const usersOf = ({ accounts }: LegacyConfig): readonly LegacyUser[] =>
+  accounts.flatMap(({ users }) => users);
 
 /** Undefined for what no operator wrote. */
 export function configIn(text: string): LegacyConfig | undefined {
@@ -39,7 +56,7 @@ export function configIn(text: string): LegacyConfig | undefined {
   const routes = fieldOf(config, 'cluster');
   const { users, odd } = usersIn(isRecord(login) ? login : {});
   return {
-    users,
+    accounts: users.length === 0 ? [] : [{ name: GLOBAL_ACCOUNT, users }],
     isOpen: !isRecord(login) && !has(config, 'operator'),
     hasTls: isRecord(config['tls']),
     hasRouteTls: has(routes, 'tls'),
@@ -73,11 +90,11 @@ export function passwordsIn(text: string): ReadonlyMap<string, string> {
   return new Map(found);
 }
 
-const has = (fields: Fields, name: string): boolean =>
+export const has = (fields: Fields, name: string): boolean =>
   fields[name] !== undefined && fields[name] !== null;
 
 /** Above this a message is refused by a NatsCluster. */
-const PAYLOAD_BYTES = 2 ** 20;
+export const PAYLOAD_BYTES = 2 ** 20;
 
 function featuresOf(config: Fields): readonly string[] {
   const tls = fieldOf(config, 'tls');
@@ -94,7 +111,7 @@ function featuresOf(config: Fields): readonly string[] {
   return named.flatMap(([is, what]) => (is ? [what] : []));
 }
 
-function usersIn(login: Fields): {
+export function usersIn(login: Fields): {
   readonly users: readonly LegacyUser[];
   readonly odd: readonly string[];
 } {
@@ -112,19 +129,24 @@ function usersIn(login: Fields): {
 }
 
 /** One user alone stands beside the list, and the list wins. */
-function loginsIn(login: Fields): readonly Fields[] {
+export function loginsIn(login: Fields): readonly Fields[] {
   const listed = Array.isArray(login['users']) ? login['users'] : [];
   return listed.length === 0 ? [login] : listed.filter((one) => isRecord(one));
 }
 
-function nameIn({ username, user }: Fields): string | undefined {
+export function nameIn({ username, user }: Fields): string | undefined {
   const name = username ?? user;
   return typeof name === 'string' && name !== '' ? name : undefined;
 }
 
 function userOf(user: Fields, name: string, usual: Fields): LegacyUser {
   const rights = isRecord(user['permissions']) ? user['permissions'] : usual;
-  return { name, publish: rightsIn(rights['publish']), subscribe: rightsIn(rights['subscribe']) };
+  const sides = { publish: rightsIn(rights['publish']), subscribe: rightsIn(rights['subscribe']) };
+  return {
+    name,
+    ...sides,
+    ...(rights['allow_responses'] === true ? { allowResponses: true } : {}),
+  };
 }
 
 /** A subject, some, or lists of some; to NATS an empty list is the same as none. */

@@ -16,6 +16,13 @@ export type NatsStep =
     }
   | { readonly type: 'lead-over' | 'lead-back'; readonly service: FoundService }
   | { readonly type: 'delete-server'; readonly server: FoundServer }
+  /** So that the pods of the highest numbers leave. */
+  | {
+      readonly type: 'scale-down';
+      readonly uid: string;
+      readonly resourceVersion: string;
+      readonly replicas: number;
+    }
   | { readonly type: 'delete-nats-cluster'; readonly found: FoundMade }
   | { readonly type: 'delete-legacy-nats'; readonly uid: string; readonly resourceVersion: string };
 

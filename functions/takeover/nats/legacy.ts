@@ -1,41 +1,49 @@
-// The NatsCluster of the NATS operator as it was read, and the names of what the operator made for
-// it. Its definition has no schema, so that anything may stand in any field. Pure.
-import type { KubeObject } from '../../../shared/kube/objects.ts';
-import { legacyOf, type LegacyObject } from '../legacy.ts';
+// A NATS that is taken over, whoever made it, and the names of what was made for it. The folder
+// `made/` has what differs from one maker to another. Pure.
+import type { LegacyObject } from '../legacy.ts';
 
 export interface LegacyNats extends LegacyObject {
   readonly resourceVersion: string;
+  /** Clients connect to it. */
+  readonly clientService: string;
+  /** Gives the servers their names in DNS, by which they are routed. */
+  readonly routeService: string;
+  /** The Secret or ConfigMap that the servers read their configuration from. */
+  readonly configName: string;
+  /** Labels by which pods are listed. */
+  readonly selector: string;
+  /** The labels that its Services select by. */
+  readonly labels: Readonly<Record<string, string>>;
+  /** Resources of each server, as a NatsCluster says them. */
+  readonly resources: Readonly<Record<string, unknown>>;
+  /** Pods that are made anew when they go; none where nobody does. */
+  readonly replicas: number;
+  readonly chart: ChartRelease | undefined;
 }
 
-/** More than a NatsCluster of ours may have. */
-const SIZE_MAX = 100;
+/** A release of the chart `nats`, as Helm made it. */
+export interface ChartRelease {
+  /** Version of the chart, as `2.14.2`; undefined where it is another chart, or none. */
+  readonly version: string | undefined;
+  readonly release: string;
+  /** Some other program applies it over and over, by its mark on the object. */
+  readonly appliedBy: string | undefined;
+}
 
-export const legacyNatsOf = (object: KubeObject): LegacyNats => ({
-  ...legacyOf(object, SIZE_MAX),
-  resourceVersion: object.metadata.resourceVersion,
-});
-
-/** On pods, Services and Secrets: the name of the object. */
-export const NATS_LABEL = 'nats_cluster';
-
-/** Clients connect to it. */
-export const clientServiceOf = ({ name }: Pick<LegacyNats, 'name'>): string => name;
-
-/** Gives the servers their names in DNS, by which they are routed. */
-export const routeServiceOf = ({ name }: Pick<LegacyNats, 'name'>): string => `${name}-mgmt`;
-
-/** The Secret that the servers read their configuration from. */
-export const configSecretOf = ({ name }: Pick<LegacyNats, 'name'>): string => name;
-
-/** Where a Secret has that. */
+/** Where a Secret or ConfigMap has what servers were told. */
 export const CONFIG_KEY = 'nats.conf';
 
-export const clientHostOf = ({ name, namespace }: LegacyNats): string =>
-  `${clientServiceOf({ name })}.${namespace}.svc`;
+export const clientHostOf = ({ clientService, namespace }: LegacyNats): string =>
+  `${clientService}.${namespace}.svc`;
 
 /** Servers speak with each other at this port. */
-const ROUTE_PORT = 6222;
+export const ROUTE_PORT = 6222;
 
 /** Where the server of this pod takes routes, as the others know it. */
-export const routeOf = ({ name, namespace }: LegacyNats, pod: string): string =>
-  `${pod}.${routeServiceOf({ name })}.${namespace}.svc:${ROUTE_PORT}`;
+export const routeOf = ({ routeService, namespace }: LegacyNats, pod: string): string =>
+  `${pod}.${routeService}.${namespace}.svc:${ROUTE_PORT}`;
+
+export const selectorOf = (labels: LegacyNats['labels']): string =>
+  Object.entries(labels)
+    .map((pair) => pair.join('='))
+    .join(',');

@@ -5,6 +5,7 @@ import { timestamp } from '../../../shared/kube/timestamp.ts';
 import { waitFor } from '../../../shared/stateful/decision.ts';
 import type { Records } from '../records.ts';
 import type { NatsDecision } from './decision.ts';
+import { makerOf } from './made/makers.ts';
 import { clientsOf, isFreshKnown } from './mesh.ts';
 import type { FoundServer, NatsState } from './state.ts';
 
@@ -23,12 +24,12 @@ function areBack(state: NatsState, moving: MovingServer | undefined): boolean {
 }
 
 export const areMoved = (state: NatsState, { work }: Records): boolean =>
-  state.pods.length === 0 && areBack(state, work.moving);
+  state.pods.length === 0 && state.legacy?.replicas === 0 && areBack(state, work.moving);
 
 export function moveClients(state: NatsState, { work, steps }: Records): NatsDecision {
   const { moving } = work;
   const leaving = ofMoving(state, moving);
-  if (leaving !== undefined) return end(leaving);
+  if (leaving !== undefined) return end(state, leaving);
   if (!areBack(state, moving)) {
     const next = `Let the clients of ${moving?.pod ?? ''} come back`;
     const message =
@@ -36,8 +37,8 @@ export function moveClients(state: NatsState, { work, steps }: Records): NatsDec
       'goes on when they are back, or after a minute.';
     return waitFor(next, [{ reason: 'ClientsAway', message }]);
   }
-  const [server] = state.pods;
-  if (server === undefined) return waitFor('Go on', []);
+  const server = makerOf(state.takeover.spec.legacy).nextOf(state.pods);
+  if (server === undefined) return endNobody(state, { work, steps });
   const now = timestamp(state.nowMs);
   const next = { pod: server.name, uid: server.uid, clients: clientsOf(state), since: now };
   const noted = { switchingAt: now, ...work, moving: next };
@@ -47,9 +48,23 @@ export function moveClients(state: NatsState, { work, steps }: Records): NatsDec
   };
 }
 
-function end(server: FoundServer): NatsDecision {
-  const next = `Delete pod ${server.name}`;
-  if (!server.isEnding) return { step: { type: 'delete-server', server }, next };
+function end({ takeover, legacy }: NatsState, server: FoundServer): NatsDecision {
+  const next = `Let ${server.name} leave`;
+  const step = legacy && makerOf(takeover.spec.legacy).leave(server, legacy);
+  if (step !== undefined) return { step, next };
   const message = `Pod ${server.name} is being deleted.`;
   return waitFor(next, [{ reason: 'Ending', message }]);
+}
+
+/** No pod is left, and more would be made. */
+function endNobody(state: NatsState, { work, steps }: Records): NatsDecision {
+  const next = 'Let no pod come back';
+  const { legacy } = state;
+  if (legacy === undefined || legacy.replicas === 0) return waitFor(next, []);
+  if (work.switchingAt === undefined) {
+    const noted = { ...work, switchingAt: timestamp(state.nowMs) };
+    return { step: { type: 'write-records', records: { work: noted, steps } }, next };
+  }
+  const { uid, resourceVersion } = legacy;
+  return { step: { type: 'scale-down', uid, resourceVersion, replicas: 0 }, next };
 }

@@ -2,7 +2,8 @@
 import type { Reason } from '../../../shared/kube/conditions.ts';
 import { listed } from '../../../shared/stateful/decision.ts';
 import { operatorNotes, strangerNotes } from '../notes.ts';
-import { routeServiceOf, type LegacyNats } from './legacy.ts';
+import type { LegacyNats } from './legacy.ts';
+import { makerOf } from './made/makers.ts';
 import { answersOf, type NatsState, silentOf } from './state.ts';
 
 export function notesOfNats(state: NatsState): readonly Reason[] {
@@ -10,7 +11,7 @@ export function notesOfNats(state: NatsState): readonly Reason[] {
   if (legacy === undefined) return [];
   return [
     ...operatorNotes(state),
-    ...elsewhere(state),
+    ...makerOf(state.takeover.spec.legacy).notes(state, legacy),
     ...away(state),
     ...size(state, legacy),
     ...strangerNotes(state),
@@ -18,15 +19,6 @@ export function notesOfNats(state: NatsState): readonly Reason[] {
     RECONNECT,
     ...unasked(state),
   ];
-}
-
-/** The legacy object does not say whether one of all namespaces looks after it. */
-function elsewhere({ takeover, operators }: NatsState): readonly Reason[] {
-  if (operators.length > 0 || takeover.spec.legacy.operator !== undefined) return [];
-  const message =
-    'No operator of it is in this namespace. One of all namespaces would be in nats-io, and make ' +
-    'pods anew that are deleted: if there is one, name it in spec.legacy.operator.';
-  return [{ reason: 'OperatorElsewhere', message }];
 }
 
 function away(state: NatsState): readonly Reason[] {
@@ -48,7 +40,7 @@ const direct = (legacy: LegacyNats): Reason => ({
   reason: 'DirectClients',
   message:
     'Clients that connect to pods by their addresses, or by names of Service ' +
-    `${routeServiceOf(legacy)}, are not led over: lead them to the client Service before.`,
+    `${legacy.routeService}, are not led over: lead them to the client Service before.`,
 });
 
 const RECONNECT: Reason = {

@@ -16,7 +16,8 @@ import { namesTaken } from '../taken.ts';
 import { askServers } from './ask-servers.ts';
 import { natsCarriedOver, usersSecretOf } from './carry-over.ts';
 import { findLeftNats } from './find-left.ts';
-import { type LegacyNats, legacyNatsOf } from './legacy.ts';
+import type { LegacyNats } from './legacy.ts';
+import { makerOf } from './made/makers.ts';
 import { observeNatsWork } from './observe-work.ts';
 import { natsClusterManifest } from './render.ts';
 import { configOf, type FoundUsers, type NatsState } from './state.ts';
@@ -38,7 +39,13 @@ export async function observeNats(
   const found =
     object === null
       ? { ...NOTHING_FOUND, ...bare }
-      : await observeLegacy(kube, door, bare, legacyNatsOf(object), signal);
+      : await observeLegacy(
+          kube,
+          door,
+          bare,
+          makerOf(takeover.spec.legacy).legacyOf(object),
+          signal,
+        );
   if (door === undefined || !isAtWork(takeover)) return found;
   const { work } = takeover.status;
   const isBack = work?.rollingBackAt !== undefined;
@@ -58,7 +65,8 @@ async function observeLegacy(
   signal: AbortSignal,
 ): Promise<NatsState> {
   const { takeover } = bare;
-  const left = await findLeftNats(kube, legacy, signal);
+  const maker = makerOf(takeover.spec.legacy);
+  const left = await findLeftNats(kube, maker, legacy, signal);
   const spec = natsCarriedOver(legacy, configOf(left), takeover.spec.into);
   const found = {
     ...NOTHING_FOUND,

@@ -3,17 +3,12 @@
 import { headlessName } from '../../../shared/api/etcd-names.ts';
 import type { PlannedObject, PlannedStep, TakeoverPlan } from '../../../shared/api/takeover.ts';
 import { idFor, lasting, proposed } from '../plan.ts';
-import {
-  adoptedService,
-  goneService,
-  keptDefinition,
-  make,
-  operatorsIn,
-  stranger,
-} from '../planned-objects.ts';
+import { adoptedService, make, operatorsIn, stranger } from '../planned-objects.ts';
 import { stopOperators } from '../planned-steps.ts';
 import { usersSecretOf } from './carry-over.ts';
-import { clientServiceOf, configSecretOf, type LegacyNats, routeServiceOf } from './legacy.ts';
+import { usersOf } from './config.ts';
+import type { LegacyNats } from './legacy.ts';
+import { makerOf } from './made/makers.ts';
 import { notesOfNats } from './notes.ts';
 import { refusalsOfNats } from './refuse.ts';
 import { configOf, type NatsState } from './state.ts';
@@ -52,17 +47,18 @@ function idOf({ takeover, legacy, target, config, servers, ...state }: NatsState
 function objectsOf(state: NatsState, legacy: LegacyNats): readonly PlannedObject[] {
   return [
     ...made(state, legacy),
-    ...services(state, legacy),
+    ...adopted(state, legacy),
     ...operatorsIn(state),
-    ...deleted(state, legacy),
+    ...state.pods.map(({ name }) => left(name)),
+    ...makerOf(state.takeover.spec.legacy).planned(state, legacy),
     ...state.strangers.map((name) => stranger(name)),
-    keptDefinition('natsclusters.nats.io'),
   ];
 }
 
 function made(state: NatsState, { name: from }: LegacyNats): readonly PlannedObject[] {
   const { into } = state.takeover.spec;
-  const users = configOf(state)?.users.length ?? 0;
+  const config = configOf(state);
+  const users = config === undefined ? 0 : usersOf(config).length;
   const passwords = make(
     'Secret',
     usersSecretOf(into),
@@ -80,40 +76,25 @@ function made(state: NatsState, { name: from }: LegacyNats): readonly PlannedObj
   ];
 }
 
-function services({ takeover, client, routes }: NatsState, legacy: LegacyNats) {
-  const adopted = adoptedService(clientServiceOf(legacy), `NatsCluster ${takeover.spec.into.name}`);
-  const gone = goneService(routeServiceOf(legacy), 'servers');
-  return [...(client === undefined ? [] : [adopted]), ...(routes === undefined ? [] : [gone])];
-}
+const adopted = (
+  { takeover, client }: NatsState,
+  { clientService }: LegacyNats,
+): readonly PlannedObject[] =>
+  client === undefined
+    ? []
+    : [adoptedService(clientService, `NatsCluster ${takeover.spec.into.name}`)];
 
-function deleted({ pods, config }: NatsState, legacy: LegacyNats): readonly PlannedObject[] {
-  const { name } = legacy;
-  const secret: PlannedObject = {
-    action: 'Delete',
-    kind: 'Secret',
-    name: configSecretOf(legacy),
-    why: 'The configuration of the old servers alone; it goes with the legacy object.',
-  };
-  return [
-    ...pods.map(({ name: pod }): PlannedObject => ({
-      action: 'Delete',
-      kind: 'Pod',
-      name: pod,
-      why: 'Its clients connect anew, to the new servers; it has no data.',
-    })),
-    {
-      action: 'Delete',
-      kind: 'NatsCluster (nats.io)',
-      name,
-      why: 'Deleted last, when no client is left on its servers.',
-    },
-    ...(config.is === 'missing' ? [] : [secret]),
-  ];
-}
+const left = (name: string): PlannedObject => ({
+  action: 'Delete',
+  kind: 'Pod',
+  name,
+  why: 'Its clients connect anew, to the new servers; it has no data.',
+});
 
 function stepsOf(state: NatsState, legacy: LegacyNats): readonly PlannedStep[] {
   const { name } = state.takeover.spec.into;
-  const service = clientServiceOf(legacy);
+  const { clientService: service } = legacy;
+  const { words } = makerOf(state.takeover.spec.legacy);
   const names = state.pods.map((pod) => pod.name).join(', ');
   return [
     ...stopOperators(state),
@@ -140,7 +121,7 @@ function stepsOf(state: NatsState, legacy: LegacyNats): readonly PlannedStep[] {
     },
     {
       name: 'MoveClients',
-      does: `${names} are deleted one after another; their clients connect anew by themselves.`,
+      does: `${words.leaving(names)}; their clients connect anew by themselves.`,
       precondition:
         'Each has the uid that it was seen with, and all clients of the one before are back, or ' +
         'a minute is over.',
@@ -153,7 +134,7 @@ function stepsOf(state: NatsState, legacy: LegacyNats): readonly PlannedStep[] {
     },
     {
       name: 'DeleteLegacy',
-      does: `NatsCluster ${legacy.name} of the old operator is deleted, and what is left of it.`,
+      does: `${words.object(legacy.name)} is deleted, and what goes with it.`,
       precondition: `It has uid ${legacy.uid} and no pod, and the client Service is not its own.`,
     },
   ];

@@ -6,45 +6,60 @@ import { listed } from '../../../shared/stateful/decision.ts';
 import { grantLine } from '../grant.ts';
 import { fieldOf } from '../legacy.ts';
 import { usersSecretOf } from './carry-over.ts';
-import { CONFIG_KEY, configSecretOf, type LegacyNats, NATS_LABEL } from './legacy.ts';
+import { CONFIG_KEY, type LegacyNats } from './legacy.ts';
+import { makerOf } from './made/makers.ts';
 import type { NatsState } from './state.ts';
 
-export function refuseConfig(
-  { takeover, config: found, target }: NatsState,
-  legacy: LegacyNats,
-): readonly Reason[] {
-  const { namespace } = takeover;
-  const name = configSecretOf(legacy);
-  const which = `Secret ${namespace}/${name}`;
+export function refuseConfig(state: NatsState, legacy: LegacyNats): readonly Reason[] {
+  const { takeover, config: found } = state;
+  const { configKind, words } = makerOf(takeover.spec.legacy);
+  const which = `${configKind} ${takeover.namespace}/${legacy.configName}`;
   if (found.is === 'forbidden') {
     const message =
       `The function may not read ${which}, which has what the servers were told. Grant it that: ` +
-      grantOf({ takeover, target });
+      grantOf(state);
     return [{ reason: 'SecretForbidden', message }];
   }
   if (found.is === 'missing') {
     const message =
       `There is no ${which} with ${CONFIG_KEY} in it, so that nobody knows whom the servers let ` +
-      'in. Put the file of a pod there (/etc/nats-config/nats.conf), with the label ' +
-      `${NATS_LABEL}: ${legacy.name}.`;
+      `in. ${words.restored}: ${legacy.name}.`;
     return [{ reason: 'SecretMissing', message }];
   }
   if (found.is === 'odd') {
-    const message =
-      `${CONFIG_KEY} in ${which} is not as the operator writes it: JSON. Write it so, or do it ` +
-      'by hand.';
+    const message = `${CONFIG_KEY} in ${which} is ${found.why}. Write it so, or do it by hand.`;
     return [{ reason: 'ConfigUnreadable', message }];
   }
   const { lacks, isOpen } = found.config;
-  return [...refuseLacks(lacks), ...(isOpen ? [NO_LOGIN] : [])];
+  return [
+    ...refuseUnread(state),
+    ...refuseLacks(lacks, words.takeOut),
+    ...(isOpen ? [NO_LOGIN] : []),
+  ];
 }
 
-function refuseLacks(lacks: readonly string[]): readonly Reason[] {
+/** Passwords that stand there as variables. */
+function refuseUnread(state: NatsState): readonly Reason[] {
+  const { takeover, config } = state;
+  const unread = config.is === 'found' ? (config.unread ?? []) : [];
+  return unread.map(({ name, key }) => {
+    const which = `Secret ${takeover.namespace}/${name}`;
+    if (key === undefined) {
+      const message =
+        `The function may not read ${which}, from which servers have a password. Grant it that: ` +
+        grantOf(state);
+      return { reason: 'SecretForbidden', message };
+    }
+    const message = `There is no ${which} with ${key}, from which servers have a password.`;
+    return { reason: 'SecretMissing', message: `${message} Put it back.` };
+  });
+}
+
+function refuseLacks(lacks: readonly string[], takeOut: string): readonly Reason[] {
   if (lacks.length === 0) return [];
   const message =
     `The servers have what a NatsCluster cannot be told: ${listed(lacks)}. Whoever needs that ` +
-    'would be cut off. Lead those clients elsewhere and take it out of the legacy object while ' +
-    'its operator runs, or stay with these servers.';
+    `would be cut off. Lead those clients elsewhere and ${takeOut}, or stay with these servers.`;
   return [{ reason: 'CannotSay', message }];
 }
 
@@ -56,13 +71,14 @@ const NO_LOGIN: Reason = {
 };
 
 /** The Secret must not be there, and that has to be seen. */
-export function refuseUsers({ takeover, users, config, target }: NatsState): readonly Reason[] {
+export function refuseUsers(state: NatsState): readonly Reason[] {
+  const { takeover, users, config } = state;
   const { namespace, spec } = takeover;
   const which = `Secret ${namespace}/${usersSecretOf(spec.into)}`;
   if (users.is === 'forbidden' && config.is !== 'forbidden') {
     const message =
       `The function may not see whether ${which} is there, into which it puts the passwords of ` +
-      `the users. Grant it that: ${grantOf({ takeover, target })}`;
+      `the users. Grant it that: ${grantOf(state)}`;
     return [{ reason: 'SecretForbidden', message }];
   }
   if (users.is !== 'found') return [];
@@ -73,10 +89,11 @@ export function refuseUsers({ takeover, users, config, target }: NatsState): rea
 }
 
 /** All at once: what is granted replaces what was. */
-export function grantOf({ takeover, target }: Pick<NatsState, 'takeover' | 'target'>): string {
-  const { spec } = takeover;
+export function grantOf(state: Pick<NatsState, 'takeover' | 'target' | 'config'>): string {
+  const { takeover, target } = state;
+  const { legacy, into } = takeover.spec;
   const tls = fieldOf(target.wanted, 'tls');
   const given = ['clients', 'routes'].map((one) => textOf(fieldOf(tls, one)['secretName']));
-  const names = [configSecretOf(spec.legacy), usersSecretOf(spec.into), ...given];
-  return grantLine(takeover, { secrets: names });
+  const { secrets, ...others } = makerOf(legacy).grantsOf(state);
+  return grantLine(takeover, { ...others, secrets: [...secrets, usersSecretOf(into), ...given] });
 }

@@ -1,22 +1,17 @@
 // Reasons against a takeover of a NatsCluster. Each is a sentence that says what to do. Pure.
 import type { Reason } from '../../../shared/kube/conditions.ts';
 import { listed } from '../../../shared/stateful/decision.ts';
-import {
-  refuseMissing,
-  refuseNames,
-  refuseOperator,
-  refuseOthers,
-  refuseServices,
-} from '../refuse-found.ts';
+import { refuseMissing, refuseNames, refuseOperator, refuseOthers } from '../refuse-found.ts';
 import { versionOf } from '../versions.ts';
 import { MONITORING_PORT } from './ask-servers.ts';
-import { clientServiceOf, type LegacyNats, NATS_LABEL, routeServiceOf } from './legacy.ts';
+import type { LegacyNats } from './legacy.ts';
+import { makerOf } from './made/makers.ts';
 import { grantOf, refuseConfig, refuseUsers } from './refuse-config.ts';
 import { refuseTls } from './refuse-tls.ts';
 import { answersOf, configOf, type NatsState } from './state.ts';
 
 const LAST_CHANCE =
-  'its pods and Services go with it. There is no data in them: make a NatsCluster of ' +
+  'its pods go with it. There is no data in them: make a NatsCluster of ' +
   'ballast.dev, and lead the clients to it.';
 
 /** In the order in which people would look into them. */
@@ -30,7 +25,7 @@ export function refusalsOfNats(state: NatsState): readonly Reason[] {
     ...refuseConfig(state, legacy),
     ...refuseUsers(state),
     ...refuseServers(state, legacy),
-    ...refuseItsServices(state, legacy),
+    ...makerOf(state.takeover.spec.legacy).refuse(state, legacy),
     ...refuseOperator(state, grantOf(state)),
     ...refuseNames(state),
     ...refuseTarget(state, legacy),
@@ -43,15 +38,16 @@ const OLDEST = 2_000;
 
 function refuseServers(state: NatsState, legacy: LegacyNats): readonly Reason[] {
   const { pods, servers, isCut } = state;
+  const { kind } = state.takeover.spec.legacy;
   if (isCut) {
     const message =
-      `More pods have the label ${NATS_LABEL}: ${legacy.name} than any operator makes. Take it ` +
-      'off those that are not of this cluster.';
+      `More pods have the labels ${legacy.selector} than any NATS has. Take them off those that ` +
+      'are not of this one.';
     return [{ reason: 'TooMany', message }];
   }
   if (pods.length === 0) {
     const message =
-      `NatsCluster ${legacy.namespace}/${legacy.name} has no pod any more, so that nobody is ` +
+      `${kind} ${legacy.namespace}/${legacy.name} has no pod any more, so that nobody is ` +
       'connected. Make a NatsCluster of ballast.dev, and lead the clients to it.';
     return [{ reason: 'NoMembers', message }];
   }
@@ -64,7 +60,7 @@ function refuseHostPorts({ pods }: NatsState): readonly Reason[] {
   const message =
     `${listed(open)} can be reached by the address of a node (hostPort), and clients that do so ` +
     'would not be led over. Lead them to the Service of the clients first, and take the port ' +
-    'out of the legacy object while its operator runs.';
+    'out of the legacy object.';
   return [{ reason: 'HostPorts', message }];
 }
 
@@ -104,18 +100,9 @@ function refuseDiffering(state: NatsState): readonly Reason[] {
     .map(({ pod }) => pod);
   if (differing.length === 0) return [];
   const message =
-    `What ${listed(differing)} asks of clients, logins or TLS, is not what their Secret says. ` +
-    'Have servers reload it (nats-server --signal reload in the pod), or write it as it was.';
+    `What ${listed(differing)} asks of clients, logins or TLS, is not what their configuration ` +
+    'says. Have servers reload it (nats-server --signal reload in the pod), or write it as it was.';
   return [{ reason: 'ConfigNotLoaded', message }];
-}
-
-function refuseItsServices(state: NatsState, legacy: LegacyNats): readonly Reason[] {
-  const services = [
-    [clientServiceOf(legacy), state.client],
-    [routeServiceOf(legacy), state.routes],
-  ] as const;
-  const labels = { app: 'nats', [NATS_LABEL]: legacy.name };
-  return refuseServices(state, { label: NATS_LABEL, labels, services });
 }
 
 function refuseTarget(state: NatsState, legacy: LegacyNats): readonly Reason[] {
@@ -147,10 +134,11 @@ const MONITORED_ELSEWHERE: Reason = {
 /** The new ones have no login to show. */
 function refuseRoutes(state: NatsState, { name }: LegacyNats): readonly Reason[] {
   if (configOf(state)?.hasRouteLogin !== true) return [];
+  const { routeLogin, object } = makerOf(state.takeover.spec.legacy).words;
   const message =
-    'The old servers ask each other for a login (auth.clusterAuthSecret), and those of a ' +
-    `NatsCluster show them none, so both would not be one. Take that out of NatsCluster ${name} ` +
-    'while its operator runs; or do it by hand, without routes, where all old pods end at once.';
+    `The old servers ask each other for a login (${routeLogin}), and those of a NatsCluster show ` +
+    `them none, so both would not be one. Take that out of ${object(name)} while somebody looks ` +
+    'after it; or do it by hand, without routes, where all old pods end at once.';
   return [{ reason: 'RoutesClosed', message }];
 }
 

@@ -3,6 +3,7 @@
 import { NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
 import { isRecord } from '../../../shared/kube/json.ts';
 import { apiVersionOf, type Manifest } from '../../../shared/kube/objects.ts';
+import { recordsIn } from '../legacy/said.ts';
 import { clusterFor, labelsFor } from '../made-for.ts';
 import type { Takeover } from '../object.ts';
 import type { FoundMade } from '../state.ts';
@@ -41,6 +42,3 @@ export function keysWanted(spec: Fields, secret: string): readonly string[] {
     isRecord(from) && from['name'] === secret ? [String(from['key'])] : [],
   );
 }
-
-const recordsIn = (list: unknown) =>
-  Array.isArray(list) ? list.filter((one) => isRecord(one)) : [];

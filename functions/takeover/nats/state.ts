@@ -18,10 +18,19 @@ export interface FoundServer {
 
 /** The configuration of the servers, as far as it may be read. */
 export type FoundConfig =
-  | { readonly is: 'found'; readonly resourceVersion: string; readonly config: LegacyConfig }
+  | {
+      readonly is: 'found';
+      readonly resourceVersion: string;
+      readonly config: LegacyConfig;
+      /** Secrets by which variables in it are known. */
+      readonly secrets?: readonly string[];
+      /** Those of them that may not be read, and keys of others that are not there. */
+      readonly unread?: readonly { readonly name: string; readonly key?: string }[];
+    }
   | { readonly is: 'missing' }
   | { readonly is: 'forbidden' }
-  | { readonly is: 'odd' };
+  /** `why`: a part of a sentence. */
+  | { readonly is: 'odd'; readonly why: string };
 
 /** A Secret, and to whom it belongs. */
 export interface FoundUsers {

@@ -2,21 +2,19 @@
 // updates, and what is there it changes or deletes by uid, on condition that it is still as it was
 // observed.
 import { NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
-import { LEGACY_NATS } from '../../../shared/api/takeover.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { Reason } from '../../../shared/kube/conditions.ts';
 import { listed } from '../../../shared/stateful/decision.ts';
-import { PODS } from '../../../shared/stateful/parts.ts';
+import { PODS, STATEFUL_SETS } from '../../../shared/stateful/parts.ts';
 import { applied, type StepResult } from '../../../shared/stateful/steps.ts';
 import type { AnyStep } from '../any-state.ts';
-import { leadToNew, leadToOld } from '../lead-service.ts';
-import { readSecrets } from '../read-secrets.ts';
-import type { FoundMade } from '../state.ts';
+import type { Takeover } from '../object.ts';
+import type { FoundMade, FoundService } from '../state.ts';
 import { usersSecretOf } from './carry-over.ts';
-import { passwordsIn } from './config.ts';
 import type { NatsStep } from './decision.ts';
 import { newSelectorOf } from './lead-over.ts';
-import { CONFIG_KEY, configSecretOf } from './legacy.ts';
+import { CONFIG_KEY } from './legacy.ts';
+import { makerOf } from './made/makers.ts';
 import { keysWanted, natsClusterManifest, usersManifest } from './render.ts';
 import type { NatsState } from './state.ts';
 
@@ -28,6 +26,7 @@ export async function applyNatsStep(
 ): Promise<StepResult | Reason> {
   const { takeover, target } = state;
   const { namespace } = takeover;
+  const maker = makerOf(takeover.spec.legacy);
   switch (step.type) {
     case 'make-nats-cluster': {
       // One that is there already stays as it is, and the next look says whose it is.
@@ -39,20 +38,16 @@ export async function applyNatsStep(
     case 'set-routes':
       return setRoutes(kube, state, step, signal);
     case 'lead-over':
-      return leadToNew(
-        kube,
-        takeover,
-        step.service,
-        { kind: 'NatsCluster', selector: newSelectorOf(takeover) },
-        signal,
-      );
+      return maker.leadToNew(kube, takeover, ledIn(step.service, takeover), signal);
     case 'lead-back':
-      return leadToOld(kube, takeover, step.service, { ref: LEGACY_NATS, who: 'servers' }, signal);
+      return maker.leadToOld(kube, takeover, ledIn(step.service, takeover), signal);
     case 'delete-server': {
       const { name, uid, resourceVersion } = step.server;
       await kube.delete(PODS, { namespace, name }, { uid, resourceVersion }, { signal });
       return applied('ServerLeft', `Deleted pod ${name} (uid ${uid}) of the old servers.`);
     }
+    case 'scale-down':
+      return scaleDown(kube, takeover, step, signal);
     case 'delete-nats-cluster': {
       const { name, uid, resourceVersion } = step.found;
       const background = { propagationPolicy: 'Background', signal } as const;
@@ -68,26 +63,29 @@ export async function applyNatsStep(
   }
 }
 
-/** Passwords go from the one Secret into the other, and nowhere else. */
+const ledIn = (service: FoundService, takeover: Takeover) => ({
+  service,
+  selector: newSelectorOf(takeover),
+});
+
+/** Passwords go from where the old servers have them into that Secret, and nowhere else. */
 async function makeUsers(
   kube: KubeClient,
-  { takeover, target }: NatsState,
+  { takeover, target, legacy }: NatsState,
   cluster: FoundMade,
   signal: AbortSignal,
 ): Promise<StepResult | Reason> {
   const { namespace, spec } = takeover;
-  const config = configSecretOf(spec.legacy);
-  const secret = (await readSecrets(kube, namespace, [config], signal)).get(config);
-  const text = secret?.is === 'found' ? (secret.data[CONFIG_KEY] ?? '') : '';
-  const passwords = passwordsIn(text);
+  const { configKind, readPasswords } = makerOf(spec.legacy);
+  const passwords = legacy === undefined ? NO_PASSWORDS : await readPasswords(kube, legacy, signal);
   const name = usersSecretOf(spec.into);
   const wanted = keysWanted(target.wanted, name);
   const lacking = wanted.filter((key) => !passwords.has(key));
   if (lacking.length > 0) {
     const message =
-      `Secret ${namespace}/${config} has no password of ${listed(lacking)}, or may not be read. ` +
-      `Put ${CONFIG_KEY} back there, or create Secret ${name} with these keys by hand, with ` +
-      `NatsCluster ${cluster.name} (uid ${cluster.uid}) as its owner.`;
+      `${configKind} ${namespace}/${legacy?.configName} has no password of ${listed(lacking)}, ` +
+      `or may not be read. Put ${CONFIG_KEY} back there, or create Secret ${name} with these ` +
+      `keys by hand, with NatsCluster ${cluster.name} (uid ${cluster.uid}) as its owner.`;
     return { reason: 'SecretMissing', message };
   }
   const data = Object.fromEntries(wanted.map((key) => [key, passwords.get(key) ?? '']));
@@ -111,6 +109,21 @@ async function setRoutes(
     : applied('RoutesJoined', `NatsCluster ${name} has routes to ${listed(routes)}.`);
 }
 
+const NO_PASSWORDS: ReadonlyMap<string, string> = new Map();
+
+/** Kubernetes ends the pods of the highest numbers, each of which sends its clients away first. */
+async function scaleDown(
+  kube: KubeClient,
+  { namespace, spec: { legacy } }: Takeover,
+  { uid, resourceVersion, replicas }: Extract<NatsStep, { type: 'scale-down' }>,
+  signal: AbortSignal,
+): Promise<StepResult> {
+  const { name } = legacy;
+  const body = { metadata: { uid, resourceVersion }, spec: { replicas } };
+  await kube.patch(STATEFUL_SETS, { namespace, name }, { type: 'merge', body }, { signal });
+  return applied('ServerLeft', `Gave StatefulSet ${name} (uid ${uid}) ${replicas} replicas.`);
+}
+
 async function deleteLegacy(
   kube: KubeClient,
   { takeover }: NatsState,
@@ -119,7 +132,8 @@ async function deleteLegacy(
 ): Promise<StepResult> {
   const { namespace, spec } = takeover;
   const { name } = spec.legacy;
+  const { ref, words } = makerOf(spec.legacy);
   const background = { propagationPolicy: 'Background', signal } as const;
-  await kube.delete(LEGACY_NATS, { namespace, name }, { uid, resourceVersion }, background);
-  return applied('LegacyDeleted', `Deleted NatsCluster ${name} (uid ${uid}) of the operator.`);
+  await kube.delete(ref, { namespace, name }, { uid, resourceVersion }, background);
+  return applied('LegacyDeleted', `Deleted ${words.object(name)} (uid ${uid}).`);
 }

@@ -28,7 +28,7 @@ const stuck = (trouble: Reason): NatsDecision => waitFor('Roll it back', [troubl
 const LEGACY_GONE: Reason = {
   reason: 'LegacyGone',
   message:
-    'The legacy NatsCluster is gone, so nothing leads back to it, and the new one is kept. Lead ' +
+    'The legacy object is gone, so nothing leads back to it, and the new one is kept. Lead ' +
     'the Service of the clients to that (selector ballast.dev/nats-cluster: its name), and ' +
     'delete this Takeover.',
 };

@@ -17,7 +17,8 @@ out the plan that you confirm.
   -n, --namespace NAME  where the old cluster and its Takeover are
   --secret NAME         one by which its clients and members know each other; may be repeated
   --operator NS/NAME    the Deployment of the operator, where that is in another namespace
-  --into NAME           the EtcdCluster that it may make, or have restored`;
+  --into NAME           the EtcdCluster that it may make, or have restored
+  --chart NAME          the StatefulSet of a NATS of Helm's chart that it may end`;
 
 export const usageOf = (calledAs: string): string => `\
 usage: ${calledAs} nats-cluster -n NAMESPACE [options] | kubectl apply -f -
@@ -75,6 +76,7 @@ const OPTIONS = {
   user: { type: 'string', multiple: true },
   operator: { type: 'string' },
   into: { type: 'string', multiple: true },
+  chart: { type: 'string', multiple: true },
   help: { type: 'boolean', short: 'h' },
 } as const;
 
@@ -147,12 +149,13 @@ function rightsOf(name: string, values: Values): readonly Manifest[] {
   }
 }
 
-function refuseOthers(name: string, { operator, into }: Values): void {
+function refuseOthers(name: string, { operator, into, chart }: Values): void {
   if (operator !== undefined) {
     throw new UsageError(`${name} knows no operator: --operator is for takeover alone`);
   }
-  if (into === undefined) return;
-  throw new UsageError(`${name} takes nothing over: --into is for takeover alone`);
+  const [option] = [into && '--into', chart && '--chart'].filter((one) => one !== undefined);
+  if (option === undefined) return;
+  throw new UsageError(`${name} takes nothing over: ${option} is for takeover alone`);
 }
 
 interface Asked {
@@ -179,22 +182,23 @@ function ofCluster(
 
 function ofTakeover(
   { namespace, cluster, secrets, users }: Asked,
-  { operator, into: named = [] }: Values,
+  { operator, into: named = [], chart = [] }: Values,
 ): readonly Manifest[] {
   if (namespace === undefined) throw new UsageError('in which namespace? Add -n NAMESPACE');
   checked('--namespace', namespace, LABEL);
   if (cluster !== undefined || users.length > 0) {
-    throw new UsageError('takeover takes -n, --secret, --operator and --into alone');
+    throw new UsageError('takeover takes -n, --secret, --operator, --into and --chart alone');
   }
   const into = named.map((one) => checked('--into', one, LABEL));
-  if (operator === undefined) return takeoverRights(namespace, secrets, undefined, into);
+  const charts = chart.map((one) => checked('--chart', one, LABEL));
+  if (operator === undefined) return takeoverRights(namespace, secrets, undefined, into, charts);
   const [place = '', name = '', ...more] = operator.split('/');
   if (more.length > 0 || !LABEL.test(place) || !NAME.test(name)) {
     throw new UsageError(
       '--operator wants a namespace and the name of a Deployment, as ops/operator',
     );
   }
-  return takeoverRights(namespace, secrets, { namespace: place, name }, into);
+  return takeoverRights(namespace, secrets, { namespace: place, name }, into, charts);
 }
 
 function checked(option: string, value: string, pattern: RegExp): string {

@@ -1,6 +1,6 @@
 // Rights that an administrator grants to `takeover` in a namespace with an old cluster, on Secrets
-// by name alone, on the Deployment of an operator that is elsewhere, and to make an EtcdCluster of
-// a name.
+// by name alone, on the Deployment of an operator that is elsewhere, on what Helm made of a chart,
+// and to make an EtcdCluster of a name.
 import type { Manifest } from '../../../shared/kube/objects.ts';
 import { granted, rule, type Rule } from './manifests.ts';
 
@@ -50,12 +50,19 @@ export function takeoverRights(
   secrets: readonly string[] = [],
   operator?: OperatorPlace,
   into: readonly string[] = [],
+  charts: readonly string[] = [],
 ): readonly Manifest[] {
   const rules = [
     ...NAMESPACE_RULES,
     // A verb that the policy alone asks about.
     ...named(rule('ballast.dev', 'etcdclusters', ['make']), into),
     ...named(rule('', 'secrets', ['get']), secrets),
+    // The servers of a chart leave one after the other, and it is read what they were told.
+    ...named(rule('apps', 'statefulsets', ['delete', 'patch']), charts),
+    ...named(
+      rule('', 'configmaps', ['get']),
+      charts.map((name) => `${name}-config`),
+    ),
   ];
   const own = granted(TAKEOVER, { namespace, name: NAME }, rules);
   if (operator === undefined) return own;

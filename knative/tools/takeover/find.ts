@@ -3,6 +3,7 @@
 import { type AnyState, anyPlanOf, isOfNats } from '../../../functions/takeover/any-state.ts';
 import { type Takeover, takeoverOf } from '../../../functions/takeover/object.ts';
 import { observe } from '../../../functions/takeover/observe.ts';
+import { isOfChart } from '../../../functions/takeover/nats/made/chart.ts';
 import { NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
 import {
   AENIX_ETCDS,
@@ -10,6 +11,7 @@ import {
   LEGACY_NATS,
   type LegacyReference,
   type TakeoverPlan,
+  type TakeoverSpec,
   TAKEOVERS,
 } from '../../../shared/api/takeover.ts';
 import { systemClock } from '../../../shared/clock.ts';
@@ -21,6 +23,7 @@ import {
   type Manifest,
   type ResourceRef,
 } from '../../../shared/kube/objects.ts';
+import { STATEFUL_SETS } from '../../../shared/stateful/parts.ts';
 
 export interface FoundLegacy {
   readonly kind: LegacyReference['kind'];
@@ -38,14 +41,24 @@ export interface FoundLegacy {
 }
 
 const OBJECTS_PER_PAGE = 100;
-const KINDS = [
+
+interface Kind extends Pick<LegacyReference, 'kind'> {
+  readonly ref: ResourceRef;
+  readonly mode: TakeoverSpec['mode'];
+  /** Where others have objects of the kind, too: those of them that are meant. */
+  readonly label?: string;
+  readonly is?: (object: KubeObject) => boolean;
+}
+
+const KINDS: readonly Kind[] = [
   { ref: LEGACY_ETCDS, kind: 'EtcdCluster', mode: 'Restore' },
   { ref: AENIX_ETCDS, kind: 'EtcdCluster', mode: 'Restore' },
   { ref: LEGACY_NATS, kind: 'NatsCluster', mode: 'Route' },
-] as const;
+  { ref: STATEFUL_SETS, kind: 'StatefulSet', mode: 'Route', label: 'helm.sh/chart', is: isOfChart },
+];
 
 interface Left {
-  readonly of: (typeof KINDS)[number];
+  readonly of: Kind;
   readonly object: KubeObject;
 }
 
@@ -55,8 +68,9 @@ export async function findLegacy(
 ): Promise<readonly FoundLegacy[]> {
   const legacy: Left[] = [];
   for (const of of KINDS) {
-    const objects = await all(kube, of.ref, namespace);
-    legacy.push(...objects.map((object) => ({ of, object })));
+    const { ref, label, is = () => true } = of;
+    const objects = await all(kube, ref, namespace, label);
+    legacy.push(...objects.filter((one) => is(one)).map((object) => ({ of, object })));
   }
   if (legacy.length === 0) return [];
   const takeovers = (await all(kube, TAKEOVERS, namespace)).map(takeoverOf);
@@ -70,9 +84,13 @@ async function all(
   kube: KubeClient,
   ref: ResourceRef,
   namespace: string | undefined,
+  label?: string,
 ): Promise<readonly KubeObject[]> {
   const found: KubeObject[] = [];
-  const where = namespace === undefined ? {} : { namespace };
+  const where = {
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(label === undefined ? {} : { labelSelector: label }),
+  };
   try {
     for await (const { items } of kube.pages(ref, { ...where, limit: OBJECTS_PER_PAGE })) {
       found.push(...items);
@@ -99,7 +117,7 @@ async function foundOf(
   const proposal = own === undefined ? proposalFor(of, namespace, name) : undefined;
   const takeover = own ?? takeoverOf(unmade(proposal));
   const told = own?.status.plan;
-  const seen = told === undefined || of.kind === 'NatsCluster';
+  const seen = told === undefined || of.kind !== 'EtcdCluster';
   const state = seen ? await seenFromHere(kube, takeover) : undefined;
   return {
     kind: of.kind,
@@ -120,7 +138,7 @@ function proposalFor({ ref, kind, mode }: Left['of'], namespace: string, legacy:
   const short = legacy.replaceAll('.', '-');
   const letters = /^[a-z]/.test(short)
     ? short
-    : `${kind === 'NatsCluster' ? 'nats' : 'etcd'}-${short}`;
+    : `${kind === 'EtcdCluster' ? 'etcd' : 'nats'}-${short}`;
   return {
     apiVersion: apiVersionOf(TAKEOVERS),
     kind: 'Takeover',

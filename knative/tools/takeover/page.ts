@@ -1,5 +1,6 @@
 // The page of one legacy cluster for a terminal: the plan, its objects and steps as tables, what
 // speaks against it, and what to know. Pure.
+import { intoKindOf } from '../../../functions/takeover/object.ts';
 import type { PlannedObject, PlannedStep } from '../../../shared/api/takeover.ts';
 import { printable } from '../../../shared/function/printable.ts';
 import { textOf } from '../../../shared/function/table.ts';
@@ -25,7 +26,7 @@ function headOf({ kind, group, namespace, name, into, takeover, plan }: FoundLeg
     takeover === undefined
       ? 'There is no Takeover of it yet; --manifests prints one.'
       : `Takeover ${namespace}/${takeover} ${has}.${then} ${plan.waitsFor ?? ''}`.trimEnd();
-  const first = printable(`${old}, into ${kind} ${into}`);
+  const first = printable(`${old}, into ${intoKindOf({ kind })} ${into}`);
   return `${first}\n${printable(whose)}\n`;
 }
 

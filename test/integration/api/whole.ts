@@ -110,6 +110,7 @@ const natsSpec: Whole<Omit<NatsClusterSpec, 'jetStream' | 'accounts'>> & {
       ],
     },
   ],
+  clusterName: 'old',
   extraRoutes: ['old-1.old-mgmt.shop.svc:6222'],
   lameDuck: { graceSeconds: 5, durationSeconds: 60 },
   resources: { requests: { cpu: '1', memory: '1Gi' }, limits: { cpu: '2', memory: '2Gi' } },

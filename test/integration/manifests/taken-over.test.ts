@@ -39,7 +39,13 @@ const RIGHTS = [
   ...etcdBackupRights('shop'),
   ...etcdRestoreRights('shop'),
   // The page has one word for all that is granted by name.
-  ...takeoverRights('shop', [FEED_SECRET], { namespace: 'shop', name: FEED_SECRET }, [FEED_SECRET]),
+  ...takeoverRights(
+    'shop',
+    [FEED_SECRET],
+    { namespace: 'shop', name: FEED_SECRET },
+    [FEED_SECRET],
+    [FEED_SECRET],
+  ),
   ...secretRights(FEED_SECRET),
 ];
 

@@ -10,7 +10,7 @@ export interface CoreTrafficOptions {
   readonly server: string;
   readonly user: string;
   readonly pass: string;
-  readonly tls: { readonly ca: string; readonly servername: string };
+  readonly tls: { readonly ca: string; readonly servername: string } | undefined;
   readonly clients: number;
 }
 
@@ -121,7 +121,8 @@ export class CoreTraffic {
 
   static async start(options: CoreTrafficOptions): Promise<CoreTraffic> {
     const { server: servers, clients, user, pass, tls } = options;
-    const how = { servers, user, pass, tls, reconnectTimeWait: RECONNECT_MS };
+    const encrypted = tls === undefined ? {} : { tls };
+    const how = { servers, user, pass, ...encrypted, reconnectTimeWait: RECONNECT_MS };
     const opened = Array.from({ length: clients }, () =>
       connect({ ...how, maxReconnectAttempts: -1 }),
     );

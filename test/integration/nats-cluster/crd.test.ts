@@ -37,6 +37,7 @@ test.each<[object, string]>([
   [{ replicas: 4 }, 'choose 1, 3, 5, 7 or 9'],
   [{ replicas: 1, extraRoutes: ['a:6222'] }, 'A single server has no routes'],
   [{ extraRoutes: ['nats://a:6222'] }, 'should match'],
+  [{ clusterName: 'old nats' }, 'should match'],
   [{ extraRoutes: ['web:secret@a:6222'] }, 'should match'],
   [feeds({ ...everybody, jetStream: false }), 'The global account, $G, has JetStream'],
   [feeds({ ...everybody, feeds: ['f'] }), 'The global account, $G, has JetStream'],
@@ -143,6 +144,9 @@ test.each<[object, object, string]>([
   ],
   [files('1Gi', { accessMode: 'ReadWriteOncePod' }), mode(null), 'keeps its access mode'],
   [{}, { jetStream: { fileStorage: null, memory: { size: '1Gi' } } }, 'do not move between'],
+  [{}, { clusterName: 'old' }, 'Servers refuse routes of servers that tell another name'],
+  [{ clusterName: 'old' }, { clusterName: 'new' }, 'it stays as it was made'],
+  [{ clusterName: 'old' }, { clusterName: null }, 'it stays as it was made'],
   [{}, { tls: { routes: {} } }, 'cannot be turned on or off while they run'],
 ])('%j does not become %j', async (before, after, why) => {
   const name = await create(before);

@@ -21,6 +21,7 @@ test('the name of the old one and of the new one are enough', async () => {
 
 const legacy = (changes: object) => ({ legacy: { ...LEGACY, ...changes } });
 const NATS = legacy({ kind: 'NatsCluster', apiVersion: 'nats.io/v1alpha2' });
+const CHART = legacy({ kind: 'StatefulSet', apiVersion: 'apps/v1' });
 const AENIX = legacy({ apiVersion: 'etcd.aenix.io/v1alpha1' });
 
 test.each<[object]>([
@@ -28,6 +29,7 @@ test.each<[object]>([
   [{ into: { name: 'new', spec: { replicas: 5, anything: { else: 1 } } } }],
   [{ confirm: 'one-0123456789ab', rollback: true }],
   [{ ...NATS, mode: 'Route' }],
+  [{ ...CHART, mode: 'Route' }],
   [{ mode: 'Join', confirm: 'one-0123456789ab' }],
   [AENIX],
 ])('%j is taken', async (changes) => {
@@ -39,13 +41,15 @@ test.each<[object, string]>([
   [{ ...AENIX, mode: 'Join' }, 'taken over with mode Restore alone'],
   [{ ...AENIX, confirm: 'one-0123456789ab' }, 'etcd.aenix.io is planned by this version, and not'],
   [NATS, 'A NatsCluster is taken over with mode Route'],
-  [{ mode: 'Route' }, 'an EtcdCluster with mode Restore'],
+  [{ mode: 'Route' }, 'EtcdCluster with mode Restore'],
   [legacy({ kind: 'EtcdBackup' }), 'Unsupported value: "EtcdBackup"'],
   [
     legacy({ apiVersion: 'etcd.improbable.io/v1alpha1' }),
     'Only EtcdClusters of etcd.database.coreos.com/v1beta2 and NatsClusters of nats.io/v1alpha2',
   ],
   [legacy({ operator: { name: 'etcd-operator' } }), 'namespace: Required value'],
+  [CHART, 'and so is the StatefulSet of a NATS'],
+  [{ ...legacy({ kind: 'StatefulSet' }), mode: 'Route' }, 'StatefulSets of apps/v1 as well'],
   [{ ...NATS, mode: 'Join' }, 'A NatsCluster is taken over with mode Route'],
   [{ mode: 'Wipe' }, 'Wipe is not planned by this version'],
   [{ into: { name: 'old' } }, 'The legacy cluster has a Service of that name'],

@@ -11,7 +11,8 @@ import { until } from '../../builders/versioned-kind.ts';
 import type { CoreTraffic } from '../nats-cluster/core-traffic.ts';
 import { expectTakenOver } from './mortal-place.ts';
 import { alive, deaths, type Witness } from './mortal-takeover.ts';
-import { CLIENTS, LOGIN, namespace, NatsTakeoverPlace, OLD } from './nats-place.ts';
+import { NatsTakeoverPlace, OLD } from './nats-place.ts';
+import { CLIENTS, LOGIN, namespace } from './routed-place.ts';
 
 const LONG_MS = 600_000;
 /** Messages of each while nothing is done, so that two who do not hear each other are noticed. */

@@ -1,45 +1,30 @@
-// A place for takeovers of a NATS: three servers of 2.1.9 with logins and TLS everywhere as bare
-// pods, an operator of them, 50 clients behind their Service, and the functions that carry a
-// takeover out, each with the rights of its own account. New servers are real ones, too.
+// A place for takeovers of a NATS of the NATS operator: three servers of 2.1.9 with logins and TLS
+// everywhere as bare pods, an operator of them, and clients with TLS.
 import { randomInt } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { takeoverRights } from '../../../knative/tools/rights/takeover.ts';
-import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
 import type { Part } from '../../../knative/try/local/process/part.ts';
-import { systemClock } from '../../../shared/clock.ts';
-import type { RunningFunction } from '../../../shared/function/start.ts';
-import { askAccounts } from '../../../shared/nats/monitor.ts';
-import { PODS, SERVICES } from '../../../shared/stateful/parts.ts';
 import { issue, makeAuthority } from '../../../shared/x509.ts';
 import { startOperator } from '../../builders/legacy-kind.ts';
 import { defineLegacyNats, LegacyNats } from '../../builders/legacy-nats.ts';
 import { startOldNats } from '../../builders/old-nats-servers.ts';
-import { SHIPPED } from '../../builders/shipped.ts';
-import { type Audit, prepareAudit } from '../../lanes/audit.ts';
-import { requestsIn } from '../manifests/installed.ts';
-import { type Misfits, misfitsOf } from '../manifests/misfits.ts';
-import { CoreTraffic } from '../nats-cluster/core-traffic.ts';
-import { Place } from '../nats-cluster/place.ts';
-import type { Named } from '../nats-cluster/scene.ts';
-import { ServiceHere } from '../nats-cluster/service-here.ts';
-import { MortalPlace } from './mortal-place.ts';
-import { alive } from './mortal-takeover.ts';
+import {
+  LOGIN,
+  namespace,
+  type Opened,
+  type OldServer,
+  openPlace,
+  RoutedPlace,
+} from './routed-place.ts';
 
-export const namespace = 'mill';
 const NETWORK = `127.${randomInt(1, 255)}.${randomInt(1, 255)}`;
-export const OLD = [1, 2, 3].map((at) => ({
+export const OLD: readonly OldServer[] = [1, 2, 3].map((at) => ({
   name: `old-${at}`,
   ip: `${NETWORK}.${at}`,
   host: `old-${at}.old-mgmt.${namespace}.svc`,
 }));
-export const LOGIN = { user: 'web', pass: 'known to both' };
-export const CLIENTS = 50;
 /** A NatsCluster for each time that it is rolled back. */
 const INTO = Array.from({ length: 8 }, (_, at) => `next-${at}`);
 const HOST = `old.${namespace}.svc`;
-/** A client that never comes back is waited for for a minute, beside all that takes its time. */
-const WITHIN_MS = 300_000;
-const LOOK_EVERY_MS = 50;
 
 const validity = { fromMs: Date.now() - 60_000, toMs: Date.now() + 3_600_000 };
 const authority = makeAuthority('nats', validity);
@@ -52,42 +37,28 @@ const { certPem, keyPem } = issue(
 );
 const USERS = { users: [{ username: LOGIN.user, password: LOGIN.pass }] };
 const SECRETS = ['old', 'new-tls', ...INTO.map((name) => `${name}-users`)];
+const FILES = { 'tls.crt': certPem, 'tls.key': keyPem, 'ca.crt': authority.certPem };
 
-export class NatsTakeoverPlace extends MortalPlace {
-  readonly place: Place;
+export class NatsTakeoverPlace extends RoutedPlace {
   readonly old: LegacyNats;
-  readonly #audit: Audit;
-  #servers: ReadonlyMap<string, Part> = new Map();
-  readonly #closed = new AbortController();
-  #loop: Promise<unknown> = Promise.resolve();
-  #service: ServiceHere | undefined;
-  #natsCluster: RunningFunction | undefined;
-  protected override readonly withinMs = WITHIN_MS;
+  protected override readonly servers = OLD;
+  protected override readonly tls = { ca: authority.certPem, servername: HOST };
+  protected override readonly rights = takeoverRights(namespace, SECRETS);
 
-  private constructor(place: Place, audit: Audit) {
-    super(place.kube, namespace);
-    this.place = place;
-    this.old = new LegacyNats(place.kube, namespace, 'old');
-    this.#audit = audit;
+  private constructor(opened: Opened) {
+    super(opened);
+    this.old = new LegacyNats(this.kube, namespace, 'old');
   }
 
   static async start(): Promise<NatsTakeoverPlace> {
-    const audit = await prepareAudit();
-    const lines = OLD.map(({ ip, host }) => `${ip} ${host}`);
-    const place = await Place.start({ apiServerFlags: audit.flags, hosts: lines });
-    const one = new NatsTakeoverPlace(place, audit);
-    await one.#startOld();
-    await one.#leave();
-    one.#service = await ServiceHere.start(OLD.map(({ ip }) => `${ip}:4222`));
-    one.#loop = one.#follow();
-    one.#natsCluster = await place.startFunction();
-    await one.startTakeover(alive);
+    const one = new NatsTakeoverPlace(await openPlace(OLD));
+    await one.begin();
     return one;
   }
 
-  async #startOld(): Promise<void> {
+  protected override startOld(): Promise<ReadonlyMap<string, Part>> {
     const { plane } = this.place;
-    this.#servers = await startOldNats({
+    return startOldNats({
       dir: plane.dir,
       servers: OLD,
       certPem,
@@ -98,93 +69,23 @@ export class NatsTakeoverPlace extends MortalPlace {
     });
   }
 
-  /** As an operator leaves it, with the rights that a person grants to the functions. */
-  async #leave(): Promise<void> {
-    const { place } = this;
-    await place.namespace(namespace);
-    await applyObjects(
-      place.kube,
-      takeoverRights(namespace, SECRETS).map((object) => ({ file: 'npm run rights', object })),
-    );
-    const files = { 'tls.crt': certPem, 'tls.key': keyPem, 'ca.crt': authority.certPem };
-    await place.putSecret({ namespace, name: '' }, 'new-tls', files);
-    await defineLegacyNats(place.kube);
+  /** As an operator leaves it. */
+  protected override async leave(): Promise<void> {
+    await this.place.putSecret({ namespace, name: '' }, 'new-tls', FILES);
+    await defineLegacyNats(this.kube);
     const tls = { cert_file: 'tls.crt' };
     await this.old.create(OLD, { cluster: { port: 6222, tls }, authorization: USERS, tls });
-    await startOperator(place.kube, namespace, 'nats-operator');
+    await startOperator(this.kube, namespace, 'nats-operator');
   }
 
-  /** Plays kube-proxy for the Service of the clients, and the kubelet for old pods. */
-  async #follow(): Promise<void> {
-    const { kube } = this.place;
-    while (!this.#closed.signal.aborted) {
-      const pods = (await kube.list(PODS, { namespace })).items;
-      const there = new Set(pods.map(({ metadata }) => metadata.name));
-      for (const [name, part] of this.#servers) {
-        if (!there.has(name)) await part.stop();
-      }
-      const service = await kube.get(SERVICES, { namespace, name: 'old' });
-      const selector = Object.entries(Object(Object(service?.['spec']).selector));
-      const behind = pods.filter(({ metadata, status }) => {
-        const isChosen = selector.every(([key, value]) => metadata.labels?.[key] === value);
-        return isChosen && Object(status).phase === 'Running' && !metadata.deletionTimestamp;
-      });
-      this.#service?.leadTo(behind.map(({ status }) => `${String(Object(status).podIP)}:4222`));
-      await systemClock.sleep(LOOK_EVERY_MS);
-    }
-  }
-
-  startTraffic(): Promise<CoreTraffic> {
-    const server = this.#service?.address ?? '';
-    const tls = { ca: authority.certPem, servername: HOST };
-    return CoreTraffic.start({ server, ...LOGIN, tls, clients: CLIENTS });
-  }
-
-  /** Those that are connected to servers of this NatsCluster. */
-  async clientsOf(name: string): Promise<number> {
-    const addresses = await this.place.addresses({ namespace, name });
-    const asked = addresses.map((at) =>
-      askAccounts(`http://${at.replace(/:\d+$/, '')}:8222`, {
-        timeoutMs: 2_000,
-        signal: this.#closed.signal,
-      }),
-    );
-    const counts = (await Promise.all(asked)).map((accounts) => accounts.get('$G') ?? 0);
-    return counts.reduce((sum, count) => sum + count, 0);
+  /** The operator makes none anew. */
+  protected override async follow(): Promise<void> {
+    await Promise.resolve();
   }
 
   async confirm(name: string, into: string): Promise<string> {
     const given = { secretName: 'new-tls' };
     await this.old.takeOver(name, { tls: { clients: given, routes: given } }, into);
     return this.confirmPlan(name);
-  }
-
-  protected override kubeconfigOf(account: Named): Promise<string> {
-    return this.place.kubeconfigOf(account);
-  }
-
-  protected override async wakeOthers(signal: AbortSignal): Promise<void> {
-    const ours = this.#natsCluster;
-    if (ours === undefined) throw new Error('nothing was started');
-    while (!signal.aborted) {
-      await this.place.tick(ours);
-      await systemClock.sleep(LOOK_EVERY_MS);
-    }
-  }
-
-  /** All that the account of the function asked until now, held against its rights. */
-  async misfits(): Promise<Misfits> {
-    const requests = requestsIn(await readFile(this.#audit.logPath));
-    const objects = [...SHIPPED.map(({ object }) => object), ...takeoverRights(namespace, SECRETS)];
-    return misfitsOf({ account: 'takeover', requests, objects, grantedAtMs: 0 });
-  }
-
-  async stop(): Promise<void> {
-    this.#closed.abort();
-    await this.#loop;
-    await this.#service?.stop();
-    await this.stopTakeover();
-    await this.place.stop();
-    await this.#audit.remove();
   }
 }

@@ -216,6 +216,20 @@ const OF_AENIX = {
   ],
   ports: [port(2379)],
 };
+const OF_CHART = {
+  to: [
+    {
+      namespaceSelector: {},
+      podSelector: {
+        matchLabels: {
+          'app.kubernetes.io/component': 'nats',
+          'app.kubernetes.io/managed-by': 'Helm',
+        },
+      },
+    },
+  ],
+  ports: [port(8222)],
+};
 const EGRESS: Readonly<Record<string, readonly object[] | undefined>> = {
   console: [TO_API, TO_NATS],
   'dead-letters': [TO_API],
@@ -233,6 +247,7 @@ const EGRESS: Readonly<Record<string, readonly object[] | undefined>> = {
     toPodsOf('etcd_cluster', 2379),
     OF_AENIX,
     toPodsOf('nats_cluster', 8222),
+    OF_CHART,
     toPodsOf('ballast.dev/nats-cluster', 8222),
     toPodsOf('ballast.dev/etcd-cluster', 2379),
   ],

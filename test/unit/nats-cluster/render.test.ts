@@ -112,6 +112,13 @@ test('routes to others come behind our own, and tell nobody our password', () =>
   expect(routes[3]).toBe('nats://10.0.0.1:6222');
 });
 
+test('servers tell the name of their object, or the one that they are to have', () => {
+  const names = [{}, { clusterName: 'old' }].map((spec) =>
+    Object(rendered(spec).config['cluster']),
+  );
+  expect(names.map(({ name }) => name)).toEqual(['nats', 'old']);
+});
+
 test('a single server has no cluster', () => {
   expect(natsConfig(cluster({ spec: { replicas: 1 } }), CREDENTIALS)['cluster']).toBeUndefined();
 });

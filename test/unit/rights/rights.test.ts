@@ -200,6 +200,20 @@ test('of takeover: an EtcdCluster is made by its name alone', () => {
   });
 });
 
+test('of takeover: a StatefulSet is changed by its name alone, and one ConfigMap read', () => {
+  const [role] = rights('takeover', '-n', 'shop', '--chart', 'nats');
+  const named = role.rules.filter((one: object) => 'resourceNames' in one);
+  expect(named).toEqual([
+    {
+      apiGroups: ['apps'],
+      resources: ['statefulsets'],
+      resourceNames: ['nats'],
+      verbs: ['delete', 'patch'],
+    },
+    { apiGroups: [''], resources: ['configmaps'], resourceNames: ['nats-config'], verbs: ['get'] },
+  ]);
+});
+
 test('of takeover: without a name no Secret is read, and no EtcdCluster made', () => {
   type Granted = { readonly resources: readonly string[]; readonly verbs: readonly string[] };
   const [nameless] = rights('takeover', '-n', 'shop');
@@ -212,11 +226,13 @@ test('of takeover: without a name no Secret is read, and no EtcdCluster made', (
 
 test.each([
   [['takeover'], 'in which namespace?'],
-  [['takeover', '-n', 'shop', '--cluster', 'a'], 'takes -n, --secret, --operator and --into alone'],
+  [['takeover', '-n', 'shop', '--cluster', 'a'], 'takes -n, --secret, --operator, --into'],
   [['takeover', '-n', 'shop', '--operator', 'a'], '--operator wants a namespace and the name'],
   [['etcd-peer', '-n', 'shop', '--operator', 'a/b'], '--operator is for takeover alone'],
   [['etcd-peer', '-n', 'shop', '--into', 'a'], '--into is for takeover alone'],
   [['takeover', '-n', 'shop', '--into', 'A'], '--into "A" is no name'],
+  [['takeover', '-n', 'shop', '--chart', 'A'], '--chart "A" is no name'],
+  [['etcd-peer', '-n', 'shop', '--chart', 'a'], '--chart is for takeover alone'],
 ])('%j is refused', (args, why) => {
   expect(() => answer(args)).toThrow(why);
 });

@@ -20,7 +20,8 @@ export function isSelected(
   const { name, labels = {} } = object.metadata;
   const isLabelled = labelSelector.split(',').every((one) => {
     const [label = '', value] = one.split('=');
-    return label === '' || labels[label] === value;
+    if (value === undefined) return label === '' || label in labels;
+    return labels[label] === value;
   });
   return isOfGroup(object, ref) && isLabelled && (named === undefined || named === name);
 }

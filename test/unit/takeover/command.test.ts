@@ -5,7 +5,8 @@ import { parseAllDocuments } from 'yaml';
 import { runTakeover, USAGE } from '../../../knative/tools/takeover/command.ts';
 import { LEGACY_ETCDS, TAKEOVERS } from '../../../shared/api/takeover.ts';
 import { KubeError } from '../../../shared/kube/errors.ts';
-import { SERVICES } from '../../../shared/stateful/parts.ts';
+import { SERVICES, STATEFUL_SETS } from '../../../shared/stateful/parts.ts';
+import { beginChart } from './chart-world.ts';
 import { beginNats } from './nats-world.ts';
 import { begin, namespace, putOperator, sweep, world } from './world.ts';
 
@@ -144,6 +145,37 @@ test('a NatsCluster is found as well', async () => {
       },
     },
   ]);
+});
+
+test('a NATS of the chart is found, and no other StatefulSet', async () => {
+  beginChart();
+  world.kube.remove(TAKEOVERS, { namespace, name: 'over' });
+  const others = [{}, { 'helm.sh/chart': 'redis-1.2.3' }, { 'helm.sh/chart': 'nats-9.0.1' }];
+  for (const [at, labels] of others.entries()) {
+    const metadata = { namespace, name: `other-${at}`, labels };
+    world.kube.put(STATEFUL_SETS, {
+      apiVersion: 'apps/v1',
+      kind: 'StatefulSet',
+      metadata,
+      spec: {},
+    });
+  }
+  const { code, out } = await run();
+  expect(code).toBe(0);
+  expect(out).toContain('StatefulSet shop/old of apps, into NatsCluster old-2');
+  expect(out).toMatch(/^4 MoveClients +- +no way back +The StatefulSet is scaled down one by one/m);
+  const { out: made } = await run('--manifests');
+  expect(parseAllDocuments(made).map((one) => one.toJS().spec)).toEqual([
+    {
+      legacy: { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'old' },
+      mode: 'Route',
+      into: { name: 'old-2' },
+    },
+  ]);
+  const { out: becomes } = await run('--nats-clusters');
+  expect(becomes).toContain('clusterName: old');
+  world.kube.remove(STATEFUL_SETS, { namespace, name: 'old' });
+  expect(await run()).toEqual({ code: 0, out: expect.stringMatching(LINE), err: '' });
 });
 
 test('it prints the NatsCluster that one becomes, without a password', async () => {

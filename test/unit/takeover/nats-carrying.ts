@@ -7,7 +7,16 @@ import { DOOR } from '../../../functions/takeover/door.ts';
 import { Failure } from '../../../shared/errors.ts';
 import type { KubeModel } from '../stateful/kube-model.ts';
 import { stateText } from '../stateful/passed.ts';
-import { fight, ipOf, isNew, podNames, routedPods, runCluster, runKubelet } from './nats-others.ts';
+import {
+  fight,
+  ipOf,
+  isNew,
+  podNames,
+  routedPods,
+  runCluster,
+  runKubelet,
+  runStatefulSet,
+} from './nats-others.ts';
 import { beginNats, putNatsOperator } from './nats-world.ts';
 import { collectGarbage } from './others-at-work.ts';
 import { TakeoverRun } from './takeover-run.ts';
@@ -26,6 +35,8 @@ export class NatsCarrying extends TakeoverRun<NatsCarrying> {
   silent: (pod: string) => boolean = () => false;
   /** The garbage collector is slow. */
   isGarbageKept = false;
+  /** Pods of a chart that go are not made anew yet. */
+  isSetAsleep = false;
   /** New servers get no route. */
   isUnroutable = false;
   #turn = 0;
@@ -42,9 +53,13 @@ export class NatsCarrying extends TakeoverRun<NatsCarrying> {
   }
 
   /** A plan is confirmed, and nothing is done yet. */
-  static async confirmed(): Promise<NatsCarrying> {
-    beginNats();
-    putNatsOperator(1);
+  static async confirmed(
+    begin: () => void = () => {
+      beginNats();
+      putNatsOperator(1);
+    },
+  ): Promise<NatsCarrying> {
+    begin();
     const pods = podNames(world.kube).filter((name) => !isNew(name));
     const clients = Array.from(
       { length: CLIENTS },
@@ -77,6 +92,7 @@ export class NatsCarrying extends TakeoverRun<NatsCarrying> {
     if (!this.isGarbageKept) collectGarbage(this.kube);
     runKubelet(this.kube);
     runCluster(this.kube);
+    if (!this.isSetAsleep) runStatefulSet(this.kube);
     fight(this.kube);
     this.#connect();
     this.judge();
@@ -114,14 +130,15 @@ export class NatsCarrying extends TakeoverRun<NatsCarrying> {
     const hasNew = connected.some((pod) => isNew(pod));
     const unheard = connected.filter((pod) => !isNew(pod) && !routed.includes(pod));
     if (hasNew && unheard.length > 0) throw new Error(`clients of ${unheard[0]} are unheard`);
-    const hasDeleted = this.writes.some((one) => one.startsWith('delete pods'));
+    const hasDeleted = this.writes.some((one) => /^(?:delete pods|patch statefulsets) /.test(one));
     if (hasDeleted && this.status.work?.switchingAt === undefined) {
       throw new Error('a server has left, and nobody has noted that nothing leads back');
     }
-    const owners = this.kube.objects.get(`services/${namespace}/old`)?.metadata.ownerReferences;
+    const service = this.kube.objects.get(`services/${namespace}/old`);
+    const { ownerReferences: owners = [], labels = {} } = service?.metadata ?? {};
     const isLed = this.#served().some((pod) => isNew(pod));
-    if (isLed && owners !== undefined && owners.length > 0)
-      throw new Error('it would be collected');
+    const isOfHelm = labels['app.kubernetes.io/managed-by'] === 'Helm';
+    if (isLed && (owners.length > 0 || isOfHelm)) throw new Error('it would be collected');
   }
 
   #podAt(origin: string): string {

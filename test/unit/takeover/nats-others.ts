@@ -3,10 +3,12 @@
 import { NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
 import { CLAIMS, PODS, SERVICES, STATEFUL_SETS } from '../../../shared/stateful/parts.ts';
 import type { KubeModel } from '../stateful/kube-model.ts';
+import { putChartPod } from './chart-world.ts';
 import { putServer } from './nats-world.ts';
 import { at } from './others-at-work.ts';
 import { namespace } from './world.ts';
 
+const REPLICAS_MAX = 5;
 const SERVERS = ['old-1', 'old-2', 'old-3'];
 
 export const isNew = (pod: string): boolean => pod.startsWith('new-');
@@ -70,4 +72,16 @@ export function fight(kube: KubeModel): void {
   if (!isThere || Number(Object(operator?.['spec']).replicas) === 0) return;
   const missing = SERVERS.filter((name) => !kube.objects.has(`pods/${namespace}/${name}`));
   for (const name of missing) putServer(name, {}, true, kube);
+}
+
+/** Makes pods of a chart as many as there are to be, each once its name is free. */
+export function runStatefulSet(kube: KubeModel): void {
+  const set = kube.objects.get(`statefulsets/${namespace}/old`);
+  if (set === undefined) return;
+  const { replicas } = Object(set['spec']) as { readonly replicas: number };
+  for (let ordinal = 0; ordinal < REPLICAS_MAX; ordinal += 1) {
+    const isThere = kube.objects.has(`pods/${namespace}/old-${ordinal}`);
+    if (ordinal >= replicas && isThere) kube.remove(PODS, at(`old-${ordinal}`));
+    if (ordinal < replicas && !isThere) putChartPod(ordinal, kube);
+  }
 }

@@ -3,6 +3,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { configIn } from '../../../functions/takeover/nats/config.ts';
 import { natsCarriedOver } from '../../../functions/takeover/nats/carry-over.ts';
+import { OPERATOR } from '../../../functions/takeover/nats/made/operator.ts';
 import { NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
 import { LEGACY_ETCDS, LEGACY_NATS, TAKEOVERS } from '../../../shared/api/takeover.ts';
 import { PODS, SECRETS, SERVICES } from '../../../shared/stateful/parts.ts';
@@ -47,15 +48,15 @@ test('every object has its fate, and nothing but the status is written', async (
     'Make Secret new-users',
     'Make NatsCluster new',
     'Adopt Service old',
-    'Delete Service old-mgmt',
     'Change Deployment nats-operator',
     'Delete Pod old-1',
     'Delete Pod old-2',
     'Delete Pod old-3',
+    'Delete Service old-mgmt',
     'Delete NatsCluster (nats.io) old',
     'Delete Secret old',
-    'Keep Pod foreign-9',
     'Keep CustomResourceDefinition natsclusters.nats.io',
+    'Keep Pod foreign-9',
   ]);
   expect(JSON.stringify(statusOf())).not.toContain('known to nobody else');
 });
@@ -105,10 +106,16 @@ test('servers stand in the status with what they say', async () => {
 describe('what is carried over', () => {
   const into = { name: 'new' };
   const over = (config: object, legacy: object = {}, spec: Record<string, unknown> = {}) =>
-    natsCarriedOver({ spec: { ...legacy }, size: 4 }, configIn(configText(config)), {
-      ...into,
-      spec,
-    });
+    natsCarriedOver(
+      OPERATOR.legacyOf({
+        apiVersion: 'nats.io/v1alpha2',
+        kind: 'NatsCluster',
+        metadata: { name: 'old', uid: 'a', resourceVersion: '1' },
+        spec: { size: 4, ...legacy },
+      }),
+      configIn(configText(config)),
+      { ...into, spec },
+    );
   const passwordSecret = (key: string) => ({ name: 'new-users', key });
 
   test('users with their rights, and those of nobody else', () => {
@@ -162,7 +169,7 @@ describe('what is carried over', () => {
     const text = configText({ include: 'advertise/client_advertise.conf', authorization: USERS });
     const spoiled = text.replace('"include":', 'include ');
     expect(configIn(spoiled)).toMatchObject({
-      users: [{ name: 'web' }],
+      accounts: [{ name: '$G', users: [{ name: 'web' }] }],
       lacks: ['addresses of nodes (advertiseExternalIP)'],
     });
     expect(configIn('port: 4222')).toBeUndefined();

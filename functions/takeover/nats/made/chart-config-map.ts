@@ -1,0 +1,120 @@
+// Reads what the servers of a chart were told from their ConfigMap, and passwords that stand there
+// as variables from where the StatefulSet has these. The right to each is granted by its name.
+import type { KubeClient } from '../../../../shared/kube/client.ts';
+import { textOf } from '../../../../shared/kube/json.ts';
+import { fieldOf } from '../../legacy.ts';
+import { type Fields, recordsIn } from '../../legacy/said.ts';
+import { orForbidden, readSecrets } from '../../read-secrets.ts';
+import { CONFIG_KEY, type LegacyNats } from '../legacy.ts';
+import type { FoundConfig } from '../state.ts';
+import { chartConfigIn, chartPasswordsIn } from './chart-config.ts';
+
+const CONFIG_MAPS = { group: '', version: 'v1', resource: 'configmaps' } as const;
+
+export async function readChartConfig(
+  kube: KubeClient,
+  legacy: LegacyNats,
+  signal: AbortSignal,
+): Promise<FoundConfig> {
+  const found = await readText(kube, legacy, signal);
+  if ('is' in found) return found;
+  const { text, resourceVersion } = found;
+  const config = chartConfigIn(text);
+  if (typeof config === 'string') return { is: 'odd', why: config };
+  const wanted = variablesIn(text);
+  const places = placesOf(legacy);
+  const unknown = wanted.filter((name) => !places.has(name));
+  const lacks = unknown.map((name) => `a password in $${name}, which no container has by its name`);
+  const named = wanted.flatMap((name) => places.get(name) ?? []);
+  const secrets = named.flatMap(({ secret = [] }) => secret);
+  return {
+    is: 'found',
+    resourceVersion,
+    config: { ...config, lacks: [...config.lacks, ...lacks] },
+    secrets: [...new Set(secrets)],
+    unread: await unreadIn(kube, legacy, named, signal),
+  };
+}
+
+/** It is known before anything is begun. */
+async function unreadIn(
+  kube: KubeClient,
+  { namespace }: LegacyNats,
+  places: readonly Place[],
+  signal: AbortSignal,
+) {
+  const names = places.flatMap(({ secret = [] }) => secret);
+  const secrets = await readSecrets(kube, namespace, names, signal);
+  return places.flatMap(({ secret: name = '', key = '' }) => {
+    const found = secrets.get(name);
+    if (found?.is === 'forbidden') return [{ name }];
+    const isThere = name === '' || (found?.is === 'found' && found.data[key] !== undefined);
+    return isThere ? [] : [{ name, key }];
+  });
+}
+
+export async function readChartPasswords(
+  kube: KubeClient,
+  legacy: LegacyNats,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string>> {
+  const found = await readText(kube, legacy, signal);
+  if ('is' in found) return new Map();
+  const places = placesOf(legacy);
+  const asked = variablesIn(found.text).map((name) => places.get(name)?.secret ?? '');
+  const secrets = await readSecrets(kube, legacy.namespace, asked, signal);
+  const valueOf = (variable: string): string | undefined => {
+    const { value, secret = '', key = '' } = places.get(variable) ?? {};
+    const held = secrets.get(secret);
+    return value ?? (held?.is === 'found' ? held.data[key] : undefined);
+  };
+  const all = [...chartPasswordsIn(found.text)].map(
+    ([user, told]) => [user, 'text' in told ? told.text : valueOf(told.variable)] as const,
+  );
+  return new Map(all.filter((one): one is [string, string] => one[1] !== undefined));
+}
+
+const variablesIn = (text: string): readonly string[] =>
+  [...chartPasswordsIn(text).values()].flatMap((one) => ('variable' in one ? one.variable : []));
+
+async function readText(
+  kube: KubeClient,
+  { namespace, configName: name }: LegacyNats,
+  signal: AbortSignal,
+): Promise<
+  | { readonly text: string; readonly resourceVersion: string }
+  | { readonly is: 'forbidden' | 'missing' }
+> {
+  if (name === '') return { is: 'missing' };
+  const object = await orForbidden(kube.get(CONFIG_MAPS, { namespace, name }, { signal }));
+  if (object === undefined) return { is: 'forbidden' };
+  const text = textOf(fieldOf({ ...object }, 'data')[CONFIG_KEY]);
+  if (object === null || text === '') return { is: 'missing' };
+  return { text, resourceVersion: object.metadata.resourceVersion };
+}
+
+interface Place {
+  readonly value?: string;
+  readonly secret?: string;
+  readonly key?: string;
+}
+
+/** Where the environment of the servers comes from, by variables. */
+function placesOf({ spec }: LegacyNats): ReadonlyMap<string, Place> {
+  const template = fieldOf(fieldOf(spec, 'template'), 'spec');
+  const nats = recordsIn(template['containers']).find((one) => one['name'] === 'nats') ?? {};
+  return new Map(
+    recordsIn(nats['env']).flatMap((one) => {
+      const place = placeOf(one);
+      return place === undefined ? [] : [[textOf(one['name']), place] as const];
+    }),
+  );
+}
+
+function placeOf(variable: Fields): Place | undefined {
+  const { name: secret, key } = fieldOf(fieldOf(variable, 'valueFrom'), 'secretKeyRef');
+  if (typeof secret === 'string' && typeof key === 'string') return { secret, key };
+  const { value } = variable;
+  // With others in it only the kubelet knows what it becomes.
+  return typeof value === 'string' && !value.includes('$(') ? { value } : undefined;
+}

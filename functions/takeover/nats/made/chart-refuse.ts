@@ -1,0 +1,120 @@
+// Reasons against a takeover because it is of a chart. Each is a sentence that says what to do.
+// Pure.
+import type { Reason } from '../../../../shared/kube/conditions.ts';
+import { textOf } from '../../../../shared/kube/json.ts';
+import { listed } from '../../../../shared/stateful/decision.ts';
+import { selectorText } from '../../records.ts';
+import type { FoundService } from '../../state.ts';
+import type { LegacyNats } from '../legacy.ts';
+import { configOf, type NatsState } from '../state.ts';
+
+export function refuseChart(state: NatsState, legacy: LegacyNats): readonly Reason[] {
+  const { namespace, name, chart } = legacy;
+  const which = `StatefulSet ${namespace}/${name}`;
+  if (chart?.version === undefined) {
+    const message =
+      `${which} is not of the chart nats of nats-io, by its label helm.sh/chart and by what its ` +
+      'pods mount (/etc/nats-config). Lead its clients to a NatsCluster by hand.';
+    return [{ reason: 'ChartUnknown', message }];
+  }
+  if (Number(chart.version.split('.')[0]) < 1) {
+    const message =
+      `${which} is of version ${chart.version} of the chart, whose clients and servers share one ` +
+      'Service, and whose configuration is no JSON. Bring it to 1.0 or later first, as ' +
+      'UPGRADING.md of the chart says; with a Service and a StatefulSet of one name.';
+    return [{ reason: 'ChartTooOld', message }];
+  }
+  return [
+    ...refuseNamed(state, legacy),
+    ...refuseStreams(state, legacy),
+    ...refuseUnrouted(state),
+    ...refuseClientService(state, legacy),
+  ];
+}
+
+/** Rights are granted by one name, and all others follow from it. */
+function refuseNamed(state: NatsState, legacy: LegacyNats): readonly Reason[] {
+  const { name, routeService, configName } = legacy;
+  const { clusterName = name } = configOf(state) ?? {};
+  const told = textOf(state.target.wanted['clusterName']) || name;
+  const pairs = [
+    [routeService, `${name}-headless`],
+    [configName, `${name}-config`],
+    [clusterName, name],
+    [told, name],
+  ] as const;
+  const others = pairs.filter(([is, usual]) => is !== usual).map(([is]) => is);
+  if (others.length === 0) return [];
+  const message =
+    `The chart gave ${listed(others)} another name than follows from ${name}, by the values ` +
+    'headlessService.name, configMap.name or config.cluster.merge.name (or ' +
+    'spec.into.spec.clusterName did), and the function has rights to those alone that do. Lead ' +
+    'its clients over by hand.';
+  return [{ reason: 'NamedOtherwise', message }];
+}
+
+function refuseStreams(state: NatsState, { name, spec }: LegacyNats): readonly Reason[] {
+  const { config } = state;
+  const has = config.is === 'found' && config.config.hasStreams === true;
+  const templates = spec['volumeClaimTemplates'];
+  if (!has && !(Array.isArray(templates) && templates.length > 0)) return [];
+  const message =
+    `The servers of ${name} keep streams (config.jetstream), and nothing leads these over: ` +
+    'JetStream of old and new servers, routed under one name, would become one. Make a ' +
+    'NatsCluster by hand, back each stream up and restore it there (nats stream backup, nats ' +
+    'stream restore) while nobody writes to it, and lead the clients over; or stay with these ' +
+    'servers.';
+  return [{ reason: 'JetStreamOn', message }];
+}
+
+function refuseUnrouted({ config }: NatsState): readonly Reason[] {
+  if (config.is !== 'found' || config.config.isRouted !== false) return [];
+  const message =
+    'The old server has no routes, so nothing joins it with new ones. Have the chart give it ' +
+    'routes first (helm upgrade with config.cluster.enabled=true), which starts it anew.';
+  return [{ reason: 'RoutesClosed', message }];
+}
+
+function refuseClientService(state: NatsState, legacy: LegacyNats): readonly Reason[] {
+  const { client, routes } = state;
+  const { namespace, clientService, routeService, labels } = legacy;
+  const which = `Service ${namespace}/${clientService}`;
+  const wanted = selectorText(labels);
+  if (client === undefined || routes === undefined) {
+    const lacking = client === undefined ? which : `Service ${namespace}/${routeService}`;
+    const message = `There is no ${lacking}. Have the chart make it (service.enabled).`;
+    return [{ reason: 'ServiceMissing', message }];
+  }
+  if (!client.isOwned) {
+    const message =
+      `${which} is not of the release, by its labels app.kubernetes.io/instance and ` +
+      'app.kubernetes.io/managed-by. Give it these back, or another name if it is somebody else’s.';
+    return [{ reason: 'ServiceTaken', message }];
+  }
+  if (selectorText(client.selector) !== wanted) {
+    const message = `${which} does not lead to its pods. Give it back its selector: ${wanted}.`;
+    return [{ reason: 'ServiceRedirected', message }];
+  }
+  return refusePorts(client, which);
+}
+
+/** Ports of servers of a NatsCluster for clients, and for who watches them. */
+const KNOWN = new Set<unknown>(['nats', 'monitor', 4222, 8222]);
+
+function refusePorts(
+  { ports = [], isHeadless = false }: FoundService,
+  which: string,
+): readonly Reason[] {
+  if (isHeadless) {
+    const message =
+      `${which} has no address of its own, so clients know the pods behind it. Give the chart a ` +
+      'Service of that name with one (service.merge), and lead clients to it.';
+    return [{ reason: 'ServiceHeadless', message }];
+  }
+  const others = ports.filter(({ targetPort }) => !KNOWN.has(targetPort));
+  if (others.length === 0) return [];
+  const message =
+    `${which} leads to ports that servers of a NatsCluster do not have: ` +
+    `${listed(others.map(({ name }) => String(name)))}. Take them out of it (service.ports).`;
+  return [{ reason: 'ServicePorts', message }];
+}

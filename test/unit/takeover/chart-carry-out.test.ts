@@ -1,0 +1,194 @@
+// A confirmed plan of a NATS of Helm's chart is carried out or rolled back, with the process dying
+// at each single write of it, before and after the write is done, and with old reads. The world
+// throws when clients that are connected do not hear each other, or cannot connect.
+import { expect, test } from 'vitest';
+import { PODS, SERVICES, STATEFUL_SETS } from '../../../shared/stateful/parts.ts';
+import { chartLabels, chartServices } from '../../builders/legacy-chart.ts';
+import { beginChart, LOGIN, place, putChartPod } from './chart-world.ts';
+import {
+  backAt,
+  backJustBefore,
+  backTooLate,
+  expectConverged,
+  type Life,
+  testLives,
+} from './lives.ts';
+import { NatsCarrying } from './nats-carrying.ts';
+import { isNew } from './nats-others.ts';
+import { at } from './others-at-work.ts';
+import { namesOf } from './takeover-run.ts';
+import { namespace } from './world.ts';
+
+const STEPS = [
+  'MakeCluster',
+  'JoinRoutes',
+  'SwitchService',
+  'MoveClients',
+  'LeaveRoutes',
+  'DeleteLegacy',
+];
+const NEW_PODS = ['new-0', 'new-1', 'new-2'];
+const OLD_PODS = ['old-0', 'old-1', 'old-2'];
+const SELECTOR = {
+  'app.kubernetes.io/component': 'nats',
+  'app.kubernetes.io/instance': 'old',
+  'app.kubernetes.io/name': 'nats',
+};
+
+const confirmed = (): Promise<NatsCarrying> => NatsCarrying.confirmed(() => beginChart());
+const objectIn = ({ kube }: NatsCarrying, key: string) =>
+  kube.objects.get(key.replace('/', `/${namespace}/`));
+
+function serviceIn(run: NatsCarrying) {
+  const found = objectIn(run, 'services/old');
+  const { selector, ports } = Object(found?.['spec']);
+  const { targetPort } = Object(ports[0]);
+  return { selector, targetPort, by: found?.metadata.labels?.['app.kubernetes.io/managed-by'] };
+}
+
+function expectDone(run: NatsCarrying): void {
+  const { phase, steps = [] } = run.status;
+  expect([phase, steps.map(({ name }) => name)]).toEqual(['Done', STEPS]);
+  run.tick();
+  expect(namesOf(run, 'statefulsets')).toEqual(['new']);
+  expect(namesOf(run, 'pods')).toEqual(NEW_PODS);
+  expect(namesOf(run, 'services')).toEqual(['new', 'new-headless', 'old', 'old-headless']);
+  expect(namesOf(run, 'configmaps')).toEqual(['old-config']);
+  const selector = { 'ballast.dev/nats-cluster': 'new' };
+  expect(serviceIn(run)).toEqual({ selector, targetPort: 4222, by: undefined });
+  expect(Object(objectIn(run, 'natsclusters/new')?.['spec'])).toMatchObject({ clusterName: 'old' });
+  expect([...run.clients.values()].every((pod) => isNew(pod))).toBe(true);
+}
+
+function expectRolledBack(run: NatsCarrying): void {
+  expect(run.status.phase).toBe('RolledBack');
+  run.tick();
+  expect(namesOf(run, 'natsclusters')).toEqual([]);
+  expect(namesOf(run, 'statefulsets')).toEqual(['old']);
+  expect(namesOf(run, 'pods')).toEqual(OLD_PODS);
+  expect(namesOf(run, 'secrets')).toEqual([]);
+  expect(serviceIn(run)).toEqual({ selector: SELECTOR, targetPort: 'nats', by: 'Helm' });
+}
+
+test('it is carried out step by step, and each rests on what is written down', async () => {
+  const run = await confirmed();
+  const { writes } = run.kube;
+  const before = writes.length;
+  expect(await run.converge()).toBe(true);
+  expectDone(run);
+  const changes = writes.slice(before).filter((one) => !/status| events /.test(one));
+  expect(changes).toEqual([
+    'create natsclusters new',
+    'create secrets new-users',
+    'patch natsclusters new',
+    'patch services old',
+    'patch statefulsets old',
+    'patch statefulsets old',
+    'patch statefulsets old',
+    'patch natsclusters new',
+    'delete statefulsets old',
+  ]);
+  const { stringData } = Object(objectIn(run, 'secrets/new-users'));
+  expect(stringData).toEqual({ web: LOGIN.password });
+  expect(JSON.stringify(run.status)).not.toContain(LOGIN.password);
+});
+
+const LIVES: readonly Life<NatsCarrying>[] = [
+  ['is carried out', () => undefined, expectDone],
+  ...STEPS.slice(0, 3).map((step): Life<NatsCarrying> => [
+    `is rolled back at ${step}`,
+    backAt(step),
+    expectRolledBack,
+  ]),
+  ['is rolled back just before a server leaves', backJustBefore('MoveClients'), expectRolledBack],
+  ['is to be rolled back after that, and goes on', backTooLate, expectDone],
+];
+
+testLives(confirmed, LIVES);
+
+/** Once, in the first moment of this step. */
+function once(step: string, change: (run: NatsCarrying) => void): NatsCarrying['befalls'] {
+  let isDone = false;
+  return (run) => {
+    if (isDone || run.step !== step) return;
+    isDone = true;
+    change(run);
+  };
+}
+
+const remake = ({ kube }: NatsCarrying): void => {
+  kube.remove(PODS, at('old-1'));
+  putChartPod(1, kube);
+};
+
+test.each(['MakeCluster', 'SwitchService', 'MoveClients'])(
+  'a pod that is made anew at %s stops nothing',
+  async (step) => {
+    const run = await confirmed();
+    run.befalls = once(step, remake);
+    await expectConverged(run);
+    expectDone(run);
+  },
+);
+
+test('where all its pods are gone it is scaled down before it is deleted', async () => {
+  const run = await confirmed();
+  run.befalls = once('MoveClients', (one) => {
+    one.isSetAsleep = true;
+    for (const name of OLD_PODS) one.kube.remove(PODS, at(name));
+  });
+  await expectConverged(run);
+  expectDone(run);
+  const ofSet = run.writes.filter((write) => / statefulsets old$/.test(write));
+  expect(ofSet).toEqual(['patch statefulsets old', 'delete statefulsets old']);
+  expect(run.status.work?.switchingAt).toBeDefined();
+});
+
+test('where the StatefulSet is scaled up nobody is led over', async () => {
+  const run = await confirmed();
+  const up = { spec: { replicas: 4 } };
+  run.befalls = once('MakeCluster', ({ kube }) => kube.change(STATEFUL_SETS, at('old'), up));
+  expect(await run.converge(40)).toBe(false);
+  expect(run.condition()).toBe('True ServersAppeared');
+  expect(serviceIn(run).selector).toEqual(SELECTOR);
+});
+
+test('servers that somebody brings back leave again', async () => {
+  const run = await confirmed();
+  const up = { spec: { replicas: 3 } };
+  run.befalls = once('LeaveRoutes', ({ kube }) => kube.change(STATEFUL_SETS, at('old'), up));
+  await expectConverged(run);
+  expectDone(run);
+});
+
+/** All that it made is again as the chart says. */
+const upgrade = ({ kube }: NatsCarrying): void => {
+  const [service] = chartServices(place);
+  const { selector, ports } = Object(service['spec']);
+  const spec = { selector: { ...selector, 'ballast.dev/nats-cluster': null }, ports };
+  kube.change(SERVICES, at('old'), { metadata: { labels: chartLabels('old') }, spec });
+  kube.change(STATEFUL_SETS, at('old'), { spec: { replicas: 3 } });
+};
+
+test.each(['MoveClients', 'LeaveRoutes'])(
+  'where Helm upgrades the chart at %s clients are led over once more',
+  async (step) => {
+    const run = await confirmed();
+    run.befalls = once(step, upgrade);
+    await expectConverged(run);
+    expectDone(run);
+  },
+);
+
+test('where the Service leads elsewhere no server leaves', async () => {
+  const run = await confirmed();
+  const elsewhere = { spec: { selector: { ...SELECTOR, 'ballast.dev/nats-cluster': null } } };
+  const other = { spec: { selector: { 'app.kubernetes.io/instance': null } } };
+  run.befalls = once('SwitchService', ({ kube }) => {
+    kube.change(SERVICES, at('old'), elsewhere);
+    kube.change(SERVICES, at('old'), other);
+  });
+  expect(await run.converge(40)).toBe(false);
+  expect(run.condition()).toBe('True ServiceChanged');
+  expect(run.kube.writes.filter((one) => one.startsWith('patch statefulsets'))).toEqual([]);
+});
