@@ -50,8 +50,10 @@ function refuseUnread(state: NatsState): readonly Reason[] {
         grantOf(state);
       return { reason: 'SecretForbidden', message };
     }
-    const message = `There is no ${which} with ${key}, from which servers have a password.`;
-    return { reason: 'SecretMissing', message: `${message} Put it back.` };
+    const message =
+      `There is no ${which} with ${key}, from which servers have a password, or there is more in ` +
+      'it than one word, which NATS reads as a part of its file. Put it back, or write it so.';
+    return { reason: 'SecretMissing', message };
   });
 }
 

@@ -40,6 +40,8 @@ const USERS = { users: [{ user: LOGIN.user, password: '<< $WEB_PASSWORD >>' }] }
 const INTO = ['next-0', 'next-1', 'next-2', 'next-3'];
 const SECRETS = ['web-login', ...INTO.map((name) => `${name}-users`)];
 
+/** NATS reads a variable as a part of its file. */
+const QUOTED = JSON.stringify(LOGIN.pass);
 const CHART = { apiVersion: 'v2', name: 'nats', version: '2.14.2', appVersion: '2.14.2' };
 
 /** As a pod reads it, at an address of its own. */
@@ -77,7 +79,7 @@ export class ChartTakeoverPlace extends RoutedPlace {
       const url = `http://${ip}:8222`;
       const ready = async (signal: AbortSignal) =>
         (await askMonitor(url, { timeoutMs: 2_000, signal })).asksLogin;
-      const env = { SERVER_NAME: name, WEB_PASSWORD: LOGIN.pass };
+      const env = { SERVER_NAME: name, WEB_PASSWORD: QUOTED };
       const spec = { name, command, args: ['-c', path], env, url, ready };
       return [name, await plane.add(spec)] as const;
     });
@@ -94,7 +96,7 @@ export class ChartTakeoverPlace extends RoutedPlace {
 
   /** As Helm leaves it. */
   protected override async leave(): Promise<void> {
-    await this.place.putSecret(place, 'web-login', { password: LOGIN.pass });
+    await this.place.putSecret(place, 'web-login', { password: QUOTED });
     const dir = join(this.place.plane.dir, 'chart');
     await mkdir(join(dir, 'templates'), { recursive: true });
     await writeFile(join(dir, 'Chart.yaml'), stringify(CHART));

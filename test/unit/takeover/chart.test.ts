@@ -1,7 +1,7 @@
 // The plan of a takeover of a NATS of Helm's chart: what is carried over of what its servers were
 // told, each object with its fate, and what speaks against it, each with a sentence of what to do.
 import { beforeEach, describe, expect, test } from 'vitest';
-import { chartConfigIn } from '../../../functions/takeover/nats/made/chart-config.ts';
+import { chartConfigIn, wordIn } from '../../../functions/takeover/nats/made/chart-config.ts';
 import { PODS, SECRETS, SERVICES, STATEFUL_SETS } from '../../../shared/stateful/parts.ts';
 import { chartConfig, chartLabels } from '../../builders/legacy-chart.ts';
 import { beginChart, LOGIN, place, putChartConfig } from './chart-world.ts';
@@ -83,6 +83,20 @@ describe('what is carried over', () => {
       lacks: expect.arrayContaining(['key constructor']),
     });
     expect(chartConfigIn('{\n  include users.conf;\n}')).toContain('$include');
+  });
+
+  test.each([
+    ['plain$2', 'plain$2'],
+    ['word\n', 'word'],
+    ['"two words"', 'two words'],
+    ["'one'", 'one'],
+    ['two words', undefined],
+    ['a,b', undefined],
+    [String.raw`a\b`, undefined],
+    ['"a', undefined],
+    ['', undefined],
+  ])('NATS reads a variable %j as %j', (value, word) => {
+    expect(wordIn(value)).toBe(word);
   });
 
   test('the NatsCluster tells the name of the old NATS', async () => {

@@ -6,8 +6,9 @@ import { fieldOf } from '../../legacy.ts';
 import { type Fields, recordsIn } from '../../legacy/said.ts';
 import { orForbidden, readSecrets } from '../../read-secrets.ts';
 import { CONFIG_KEY, type LegacyNats } from '../legacy.ts';
+import type { FoundSecret } from '../../state.ts';
 import type { FoundConfig } from '../state.ts';
-import { chartConfigIn, chartPasswordsIn } from './chart-config.ts';
+import { chartConfigIn, chartPasswordsIn, wordIn } from './chart-config.ts';
 
 const CONFIG_MAPS = { group: '', version: 'v1', resource: 'configmaps' } as const;
 
@@ -48,8 +49,7 @@ async function unreadIn(
   return places.flatMap(({ secret: name = '', key = '' }) => {
     const found = secrets.get(name);
     if (found?.is === 'forbidden') return [{ name }];
-    const isThere = name === '' || (found?.is === 'found' && found.data[key] !== undefined);
-    return isThere ? [] : [{ name, key }];
+    return name === '' || heldIn(found, key) !== undefined ? [] : [{ name, key }];
   });
 }
 
@@ -65,14 +65,16 @@ export async function readChartPasswords(
   const secrets = await readSecrets(kube, legacy.namespace, asked, signal);
   const valueOf = (variable: string): string | undefined => {
     const { value, secret = '', key = '' } = places.get(variable) ?? {};
-    const held = secrets.get(secret);
-    return value ?? (held?.is === 'found' ? held.data[key] : undefined);
+    return value ?? heldIn(secrets.get(secret), key);
   };
   const all = [...chartPasswordsIn(found.text)].map(
     ([user, told]) => [user, 'text' in told ? told.text : valueOf(told.variable)] as const,
   );
   return new Map(all.filter((one): one is [string, string] => one[1] !== undefined));
 }
+
+const heldIn = (secret: FoundSecret | undefined, key: string): string | undefined =>
+  secret?.is === 'found' ? wordIn(secret.data[key] ?? '') : undefined;
 
 const variablesIn = (text: string): readonly string[] =>
   [...chartPasswordsIn(text).values()].flatMap((one) => ('variable' in one ? one.variable : []));
@@ -116,5 +118,6 @@ function placeOf(variable: Fields): Place | undefined {
   if (typeof secret === 'string' && typeof key === 'string') return { secret, key };
   const { value } = variable;
   // With others in it only the kubelet knows what it becomes.
-  return typeof value === 'string' && !value.includes('$(') ? { value } : undefined;
+  const word = typeof value === 'string' && !value.includes('$(') ? wordIn(value) : undefined;
+  return word === undefined ? undefined : { value: word };
 }

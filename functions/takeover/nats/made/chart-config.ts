@@ -66,6 +66,16 @@ function parsed(text: string): Fields | undefined {
   }
 }
 
+const PLAIN = /^[^\s"'\\;,{}[\]()]+$/;
+const QUOTED = /^(["'])([^"'\\]*)\1$/;
+
+/** The text of a variable as NATS reads it, which takes it for a part of the file. */
+export function wordIn(variable: string): string | undefined {
+  const text = variable.trim();
+  if (PLAIN.test(text)) return text;
+  return QUOTED.exec(text)?.[2];
+}
+
 export function chartPasswordsIn(text: string): ReadonlyMap<string, Password> {
   const config = parsed(text) ?? {};
   const accounts = Object.values(fieldOf(config, 'accounts')).filter((one) => isRecord(one));
