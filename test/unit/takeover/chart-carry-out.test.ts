@@ -139,7 +139,7 @@ test('where all its pods are gone it is scaled down before it is deleted', async
   });
   await expectConverged(run);
   expectDone(run);
-  const ofSet = run.writes.filter((write) => / statefulsets old$/.test(write));
+  const ofSet = run.writes.filter((write) => write.endsWith(' statefulsets old'));
   expect(ofSet).toEqual(['patch statefulsets old', 'delete statefulsets old']);
   expect(run.status.work?.switchingAt).toBeDefined();
 });

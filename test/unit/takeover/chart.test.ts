@@ -177,6 +177,14 @@ const SPEAKING: readonly (readonly [string, () => unknown, string])[] = [
     'ChartTooOld',
   ],
   [
+    'another selector',
+    () => {
+      const matchLabels = { 'app.kubernetes.io/component': null };
+      world.kube.change(STATEFUL_SETS, place, { spec: { selector: { matchLabels } } });
+    },
+    'NamedOtherwise',
+  ],
+  [
     'another Service of servers',
     () => world.kube.change(STATEFUL_SETS, place, { spec: { serviceName: 'old' } }),
     'NamedOtherwise',

@@ -25,11 +25,25 @@ export function refuseChart(state: NatsState, legacy: LegacyNats): readonly Reas
     return [{ reason: 'ChartTooOld', message }];
   }
   return [
+    ...refuseSelector(legacy, which),
     ...refuseNamed(state, legacy),
     ...refuseStreams(state, legacy),
     ...refuseUnrouted(state),
     ...refuseClientService(state, legacy),
   ];
+}
+
+/** The policy of the function knows a Service of a chart by these three. */
+function refuseSelector({ labels, chart }: LegacyNats, which: string): readonly Reason[] {
+  const { 'app.kubernetes.io/component': component, 'app.kubernetes.io/instance': instance } =
+    labels;
+  const isUsual = component === 'nats' && instance === chart?.release;
+  if (isUsual && Object.keys(labels).length === 3) return [];
+  const message =
+    `${which} selects its pods otherwise than the chart does from 1.0 on, by name, instance and ` +
+    'component (app.kubernetes.io/...), as one does that was made by 0.x. Lead its clients over ' +
+    'by hand.';
+  return [{ reason: 'NamedOtherwise', message }];
 }
 
 /** Rights are granted by one name, and all others follow from it. */
