@@ -34,7 +34,7 @@ export function refuseConfig(state: NatsState, legacy: LegacyNats): readonly Rea
   return [
     ...refuseUnread(state),
     ...refuseLacks(lacks, words.takeOut),
-    ...(isOpen ? [NO_LOGIN] : []),
+    ...(isOpen ? [noLogin(words.askLogin)] : []),
   ];
 }
 
@@ -65,12 +65,12 @@ function refuseLacks(lacks: readonly string[], takeOut: string): readonly Reason
   return [{ reason: 'CannotSay', message }];
 }
 
-const NO_LOGIN: Reason = {
+const noLogin = (askLogin: string): Reason => ({
   reason: 'NoLogin',
   message:
     'The servers ask nobody for a login, and a NatsCluster asks everybody. Give all clients one ' +
-    'first, which these servers take without a look, and name it in spec.into.spec.accounts.',
-};
+    `first, which these servers take without a look, and ${askLogin}.`,
+});
 
 /** The Secret must not be there, and that has to be seen. */
 export function refuseUsers(state: NatsState): readonly Reason[] {

@@ -111,7 +111,7 @@ describe('what is carried over', () => {
 test.each<[object, string]>([
   [{ jetstream: { store_dir: '/data' } }, 'JetStreamOn: The servers of old keep streams'],
   [{ cluster: undefined }, 'RoutesClosed: The old server has no routes'],
-  [{ authorization: undefined }, 'NoLogin'],
+  [{ authorization: undefined }, 'and have the chart ask for it then (config.merge.authorization'],
   [
     { max_connections: 5 },
     'CannotSay: The servers have what a NatsCluster cannot be told: key max_con',

@@ -38,6 +38,7 @@ export const CHART: NatsMaker = {
     appeared: 'so somebody has scaled the StatefulSet up. Scale it down again',
     restored: 'Have Helm write it anew (helm upgrade)',
     takeOut: 'take it out of the values of the chart (helm upgrade)',
+    askLogin: 'have the chart ask for it then (config.merge.authorization, helm upgrade)',
     routeLogin: 'config.cluster.routeURLs.user',
   },
   refuse: refuseChart,

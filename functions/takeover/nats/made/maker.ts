@@ -68,6 +68,8 @@ export interface MakerWords {
   readonly restored: string;
   /** How something is taken out of what servers were told. */
   readonly takeOut: string;
+  /** Advice where nobody is asked for a login. */
+  readonly askLogin: string;
   /** The setting by which old servers ask each other for a login. */
   readonly routeLogin: string;
 }

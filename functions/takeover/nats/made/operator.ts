@@ -56,6 +56,7 @@ export const OPERATOR: NatsMaker = {
     appeared: 'so an operator runs somewhere and makes them. Scale it to 0, delete that pod',
     restored: `Put the file of a pod there (/etc/nats-config/nats.conf), with the label ${LABEL}`,
     takeOut: 'take it out of the legacy object while its operator runs',
+    askLogin: 'name it in spec.into.spec.accounts',
     routeLogin: 'auth.clusterAuthSecret',
   },
   refuse: (state, legacy) => refuseItsServices(state, legacy),
