@@ -81,7 +81,7 @@ export const lanes: readonly Lane[] = [
       'test/integration/manifests/{dead-letters,rights}.test.ts',
       'test/integration/manifests/taken-over{,-backup,-etcd,-peer,-restore}.test.ts',
       'test/integration/manifests/taken-over{-schedule,-takeover}.test.ts',
-      'test/integration/manifests/taken-over-takeover-{chart,nats,secrets}.test.ts',
+      'test/integration/manifests/taken-over-takeover-{aenix,chart,nats,secrets}.test.ts',
       'test/integration/takeover/nats.test.ts',
     ],
     parts: ['etcd', 'kube-apiserver', 'nats-server'],

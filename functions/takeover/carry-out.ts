@@ -21,10 +21,12 @@ export function carryOut(state: State, records: Records): Decision {
 
 function stagesOf(state: State, records: Records): readonly Stage<Step>[] {
   const after = leadingStages(state, records);
-  return isSwitched(state) || isBegun(records, 'DeleteLegacy')
-    ? after
-    : [...copyingStages(state, records), ...after];
+  return isLed(state, records) ? after : [...copyingStages(state, records), ...after];
 }
+
+/** An operator that somebody started leads the Service back, as long as there is the object. */
+const isLed = (state: State, records: Records): boolean =>
+  isSwitched(state) || (isBegun(records, 'DeleteLegacy') && state.legacy === undefined);
 
 function copyingStages(state: State, records: Records): readonly Stage<Step>[] {
   const { work } = records;
@@ -73,7 +75,7 @@ function leadingStages(state: State, records: Records): readonly Stage<Step>[] {
       precondition:
         `No key differs; Service ${service.name} has uid ${service.uid}; the old cluster stands ` +
         `still at revision ${frozen?.revision ?? 'unknown'}.`,
-      isDone: isSwitched(state) || isBegun(records, 'DeleteLegacy'),
+      isDone: isLed(state, records),
       act: () => switchService(state, records),
     },
     {

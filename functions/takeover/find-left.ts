@@ -5,6 +5,7 @@ import { isRecord, textOf } from '../../shared/kube/json.ts';
 import type { KubeObject, ResourceRef } from '../../shared/kube/objects.ts';
 import { CLAIMS, PODS, SERVICES, STATEFUL_SETS } from '../../shared/stateful/parts.ts';
 import { fieldOf, type LegacyEtcd } from './legacy.ts';
+import type { Fields } from './legacy/said.ts';
 import type { FoundClaim, FoundPod, FoundService, FoundStatefulSet, State } from './state.ts';
 
 /** An operator makes seven at most. */
@@ -89,7 +90,7 @@ function identityOf({ metadata }: KubeObject) {
 
 function podOf(object: KubeObject): FoundPod {
   const { name, uid, deletionTimestamp } = object.metadata;
-  const { podIP, phase } = fieldOf({ ...object }, 'status');
+  const { podIP, phase, containerStatuses } = fieldOf({ ...object }, 'status');
   const { volumes, containers } = fieldOf({ ...object }, 'spec');
   const ip = textOf(podIP);
   return {
@@ -98,21 +99,28 @@ function podOf(object: KubeObject): FoundPod {
     ip: ip === '' ? undefined : ip,
     isRunning: phase === 'Running' && deletionTimestamp === undefined,
     claim: claimIn(volumes),
-    endsUnhealthy: endsUnhealthy(containers),
+    endsUnhealthy: recordsIn(containers).some((one) => endsUnhealthy(one)),
+    isStarting: isStarting(recordsIn(containers), recordsIn(containerStatuses)),
   };
 }
 
-/** A probe of `/health`, or by `endpoint health`; that of the operator asks for a status. */
-function endsUnhealthy(containers: unknown): boolean {
-  const all = Array.isArray(containers) ? containers.filter((one) => isRecord(one)) : [];
-  return all.some((one) => /health/.test(JSON.stringify(fieldOf(one, 'livenessProbe'))));
+const recordsIn = (list: unknown): readonly Fields[] =>
+  Array.isArray(list) ? list.filter((one) => isRecord(one)) : [];
+
+/** A probe of `/health` or `/readyz`, or by `endpoint health`; those of operators ask otherwise. */
+const endsUnhealthy = (container: Fields): boolean =>
+  /health|readyz/.test(JSON.stringify(fieldOf(container, 'livenessProbe')));
+
+/** The kubelet asks a startup probe until it says yes once. */
+function isStarting(containers: readonly Fields[], statuses: readonly Fields[]): boolean {
+  const started = new Set(statuses.flatMap(({ name, started: is }) => (is === true ? name : [])));
+  return containers.some(({ name, startupProbe }) => isRecord(startupProbe) && !started.has(name));
 }
 
 /** The one claim of a member has its data. */
 function claimIn(volumes: unknown): string | undefined {
-  const all = Array.isArray(volumes) ? volumes.filter((one) => isRecord(one)) : [];
-  const names = all.map((one) => textOf(fieldOf(one, 'persistentVolumeClaim')['claimName']));
-  return names.find((name) => name !== '');
+  const claims = recordsIn(volumes).map((one) => fieldOf(one, 'persistentVolumeClaim'));
+  return claims.map(({ claimName }) => textOf(claimName)).find((name) => name !== '');
 }
 
 export function serviceOf(object: KubeObject, isOwned: boolean): FoundService {

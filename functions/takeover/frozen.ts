@@ -44,6 +44,8 @@ export function freeze(state: State, records: Records): Decision {
   const { work } = records;
   const blocker = blockerOf(state);
   if (blocker !== undefined) return waitFor('Stop the writers', [blocker], blocker);
+  const starting = startingIn(state);
+  if (starting !== undefined) return waitFor('Stop the writers', [starting]);
   const [pod] = unstopped(state);
   if (pod !== undefined) {
     const next = work.frozen === undefined ? 'Stop the writers' : 'Stop the writers again';
@@ -55,6 +57,18 @@ export function freeze(state: State, records: Records): Decision {
     return waitFor('Stop the writers', [{ reason: 'RevisionMoves', message }]);
   }
   return steadied(state, records, revision);
+}
+
+/** With the alarm their startup probes fail, and the kubelet ends members of the quorum. */
+function startingIn(state: State): Reason | undefined {
+  const answering = new Set(answersOf(state).map(({ pod }) => pod));
+  if ([...answering].some((pod) => carries(state, pod))) return undefined;
+  const starting = state.pods.filter((one) => one.isStarting && answering.has(one.name));
+  if (starting.length === 0) return undefined;
+  const message =
+    `The startup probe of ${listed(starting.map(({ name }) => name))} has not said yes so far, ` +
+    'and would not while writers wait.';
+  return { reason: 'PodsStarting', message };
 }
 
 function blockerOf(state: State): Reason | undefined {

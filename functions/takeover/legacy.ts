@@ -11,6 +11,8 @@ export interface LegacyObject {
   readonly namespace: string;
   readonly uid: string;
   readonly isEnding: boolean;
+  /** It stays until all of them are taken off. */
+  readonly finalizers: readonly string[];
   readonly spec: Readonly<Record<string, unknown>>;
   readonly size: number | undefined;
 }
@@ -58,7 +60,7 @@ export function legacyOf(
   sizeMax: number,
   sizeIn: (spec: Readonly<Record<string, unknown>>) => unknown = ({ size }) => size,
 ): LegacyObject {
-  const { name, namespace = '', uid, deletionTimestamp } = object.metadata;
+  const { name, namespace = '', uid, deletionTimestamp, finalizers = [] } = object.metadata;
   const spec = isRecord(object['spec']) ? object['spec'] : {};
   const size = sizeIn(spec);
   const isSize = Number.isInteger(size) && Number(size) > 0 && Number(size) <= sizeMax;
@@ -67,6 +69,7 @@ export function legacyOf(
     namespace,
     uid,
     isEnding: deletionTimestamp !== undefined,
+    finalizers,
     spec,
     size: isSize ? Number(size) : undefined,
   };

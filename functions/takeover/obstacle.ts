@@ -1,6 +1,7 @@
 // Obstacles that a person put meanwhile in the way of a plan of an EtcdCluster. Pure.
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { serviceChanged } from './blocked.ts';
+import { claimsGo } from './claims-go.ts';
 import { isSwitched } from './lead-over.ts';
 import { intoOf, type Records, selectorText } from './records.ts';
 import { refuseAccess } from './refuse-secrets.ts';
@@ -11,12 +12,11 @@ import type { State } from './state.ts';
 export function obstacleTo(state: State, records: Records): Reason | undefined {
   const { legacy, client, takeover } = state;
   const { work } = records;
-  const [unasked] = refuseAccess(state);
-  if (isBegun(records, 'DeleteLegacy')) {
-    return legacy === undefined || legacy.uid === work.legacyUid ? unasked : LEGACY_GONE;
-  }
-  if (legacy?.uid !== work.legacyUid || legacy.isEnding) return LEGACY_GONE;
-  if (unasked !== undefined) return unasked;
+  const isDeleting = isBegun(records, 'DeleteLegacy');
+  if (isDeleting && legacy === undefined) return undefined;
+  if (legacy?.uid !== work.legacyUid || (legacy.isEnding && !isDeleting)) return LEGACY_GONE;
+  const [lacking] = [...refuseAccess(state), ...claimsGo(state)];
+  if (lacking !== undefined) return lacking;
   if (isSwitched(state)) return undefined;
   if (intoOf(takeover) !== work.into) return SPEC_CHANGED;
   const { service } = work;

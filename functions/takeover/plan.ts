@@ -4,6 +4,7 @@ import type { TakeoverPlan } from '../../shared/api/takeover.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { hashOf } from '../../shared/hash.ts';
 import { joined } from '../../shared/stateful/decision.ts';
+import { claimsGo } from './claims-go.ts';
 import { joins } from './join/mode.ts';
 import { madeToJoin, stepsToJoin } from './join/planned.ts';
 import { refuseJoin } from './join/refuse.ts';
@@ -34,6 +35,7 @@ const REFUSALS: readonly ((state: State) => readonly Reason[])[] = [
   refuseSecrets,
   refuseMembers,
   refuseItsServices,
+  claimsGo,
   refuseItsWays,
   refuseItsOperator,
   refuseNames,
@@ -94,7 +96,7 @@ function idOf({ takeover, legacy, secrets, target, members, ...state }: State): 
     world: {
       client: client && lasting(client),
       headless: headless && lasting(headless),
-      pods,
+      pods: pods.map((one) => ({ ...one, isStarting: undefined })),
       ...(statefulSet === undefined ? {} : { statefulSet }),
       claims: claims.map((one) => lasting(one)),
       operators: operators.map((one) => lasting(one)),

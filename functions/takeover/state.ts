@@ -17,6 +17,8 @@ export interface FoundPod {
   readonly claim: string | undefined;
   /** The kubelet ends it when it says that it is not healthy, as with an alarm. */
   readonly endsUnhealthy: boolean;
+  /** The kubelet ends it when it does not become ready, as with an alarm, until it was so once. */
+  readonly isStarting: boolean;
 }
 
 export interface FoundService {

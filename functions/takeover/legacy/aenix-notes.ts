@@ -14,10 +14,16 @@ export const notesOnAenix = (state: State, legacy: LegacyEtcd): readonly Reason[
 ];
 
 function webhookNotes({ operators }: State): readonly Reason[] {
-  if (operators.every(({ replicas }) => replicas === 0)) return [];
+  const running = operators.filter(({ replicas }) => replicas > 0);
+  if (running.length === 0) return [];
+  const starts = running.map(
+    ({ namespace, name, replicas }) =>
+      `kubectl -n ${namespace} scale deployment ${name} --replicas=${replicas}`,
+  );
   const message =
     'Webhooks of its operator stop with it: until it is started again nobody makes or changes an ' +
-    'EtcdCluster of etcd.aenix.io, in any namespace. It is not started again by the takeover.';
+    'EtcdCluster of etcd.aenix.io, in any namespace; members of others run on. A rollback starts ' +
+    `it. If there are others do so yourself once all is done: ${starts.join('; ')}`;
   return [{ reason: 'WebhooksStop', message }];
 }
 

@@ -11,32 +11,20 @@ import { optionsIn } from './aenix-options.ts';
 import { podsIn } from './aenix-pods.ts';
 
 export const refuseAenix = (state: State, legacy: LegacyEtcd): readonly Reason[] => [
-  ...refuseClaims(state, legacy),
+  ...refuseFinalizers(legacy),
   ...refuseAuth(state, legacy),
   ...refuseUnsaid(legacy),
   ...refuseTls(legacy),
   ...refuseVersion(state),
-  ONLY_PLANNED,
 ];
 
-const ONLY_PLANNED: Reason = {
-  reason: 'OnlyPlanned',
-  message:
-    'A takeover from the operator of aenix is planned by this version, and not carried out: ' +
-    'nothing is begun. By hand it is done with an EtcdBackup of its members and an EtcdRestore ' +
-    'of that.',
-};
-
-/** The StatefulSet would make itself their owner again, and take them with it. */
-function refuseClaims({ statefulSet, claims }: State, { name }: LegacyEtcd): readonly Reason[] {
-  const owned = claims.filter(({ isOwned }) => isOwned).map((one) => one.name);
-  if (statefulSet?.keepsClaims !== false && owned.length === 0) return [];
+/** To take one off is a change, which webhooks refuse whose operator is stopped. */
+function refuseFinalizers({ finalizers }: LegacyEtcd): readonly Reason[] {
+  if (finalizers.length === 0) return [];
   const message =
-    `Its claims go with StatefulSet ${name}, as persistentVolumeClaimRetentionPolicy says, and ` +
-    'they are to stay until a person deletes them. Keep them: kubectl patch statefulset ' +
-    `${name} --type=merge -p '{"spec":{"persistentVolumeClaimRetentionPolicy":` +
-    '{"whenDeleted":"Retain"}}}\'';
-  return [{ reason: 'ClaimsGo', message }];
+    `Finalizers keep the EtcdCluster from ending (${listed(finalizers)}), and while its operator ` +
+    'is stopped its webhooks let nobody take them off. Take them off while it runs.';
+  return [{ reason: 'FinalizersLeft', message }];
 }
 
 /** Members that ask for logins may tell strangers nothing. */

@@ -11,9 +11,8 @@ const NAME = 'ballast-takeover';
 const NAMESPACE_RULES: readonly Rule[] = [
   // The last step of a plan that a person has confirmed.
   rule('etcd.database.coreos.com', 'etcdclusters', ['delete', 'get']),
+  rule('etcd.aenix.io', 'etcdclusters', ['delete', 'get']),
   rule('nats.io', 'natsclusters', ['delete', 'get']),
-  // Those of aenix's operator are only planned.
-  rule('etcd.aenix.io', 'etcdclusters', ['get']),
   // Those of an old NATS leave one after the other.
   rule('', 'pods', ['delete', 'list']),
   // That of the clients is led to the new members.

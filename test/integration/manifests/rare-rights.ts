@@ -5,8 +5,8 @@ const CARRIED_OUT = 'carried out by integration/takeover/carried-out';
 /** An etcd is carried out in `shop`, and no NATS. */
 const NATS_CARRIED_OUT = 'carried out by integration/takeover/nats-carried-out';
 
-/** Planned by unit/takeover/aenix. */
-const AENIX_PLANNED = 'only planned, by unit/takeover/aenix';
+/** One of aenix's operator, in a place of its own. */
+const AENIX_CARRIED_OUT = 'carried out by integration/takeover/aenix-carried-out';
 
 /** A verb of our own, which no request has: the policy asks whether it was granted. */
 const OF_POLICY = 'asked for by ValidatingAdmissionPolicy ballast-takeover';
@@ -37,8 +37,10 @@ export const RARE: Readonly<Record<string, string>> = {
   'takeover: patch apps/deployments in operators': CARRIED_OUT,
   'takeover: make ballast.dev/etcdclusters in left': OF_POLICY,
   'takeover: make ballast.dev/etcdclusters in shop': OF_POLICY,
-  'takeover: get etcd.aenix.io/etcdclusters in left': AENIX_PLANNED,
-  'takeover: get etcd.aenix.io/etcdclusters in shop': AENIX_PLANNED,
+  'takeover: delete etcd.aenix.io/etcdclusters in left': AENIX_CARRIED_OUT,
+  'takeover: get etcd.aenix.io/etcdclusters in left': AENIX_CARRIED_OUT,
+  'takeover: delete etcd.aenix.io/etcdclusters in shop': AENIX_CARRIED_OUT,
+  'takeover: get etcd.aenix.io/etcdclusters in shop': AENIX_CARRIED_OUT,
   'takeover: delete /pods in left': NATS_CARRIED_OUT,
   'takeover: create /secrets in left': NATS_CARRIED_OUT,
   'takeover: delete nats.io/natsclusters in left': NATS_CARRIED_OUT,

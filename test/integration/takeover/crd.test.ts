@@ -31,7 +31,7 @@ test.each<[object]>([
   [{ ...NATS, mode: 'Route' }],
   [{ ...CHART, mode: 'Route' }],
   [{ mode: 'Join', confirm: 'one-0123456789ab' }],
-  [AENIX],
+  [{ ...AENIX, confirm: 'one-0123456789ab' }],
 ])('%j is taken', async (changes) => {
   expect(await specOf(await create(wanted(changes)))).toMatchObject(changes);
 });
@@ -39,13 +39,12 @@ test.each<[object]>([
 test.each<[object, string]>([
   [{ ...legacy({ kind: 'NatsCluster' }), mode: 'Route' }, 'Only EtcdClusters of etcd.database'],
   [{ ...AENIX, mode: 'Join' }, 'taken over with mode Restore alone'],
-  [{ ...AENIX, confirm: 'one-0123456789ab' }, 'etcd.aenix.io is planned by this version, and not'],
   [NATS, 'A NatsCluster is taken over with mode Route'],
   [{ mode: 'Route' }, 'EtcdCluster with mode Restore'],
   [legacy({ kind: 'EtcdBackup' }), 'Unsupported value: "EtcdBackup"'],
   [
     legacy({ apiVersion: 'etcd.improbable.io/v1alpha1' }),
-    'Only EtcdClusters of etcd.database.coreos.com/v1beta2 and NatsClusters of nats.io/v1alpha2',
+    'Only EtcdClusters of etcd.database.coreos.com/v1beta2 and of etcd.aenix.io/v1alpha1, and',
   ],
   [legacy({ operator: { name: 'etcd-operator' } }), 'namespace: Required value'],
   [CHART, 'and so is the StatefulSet of a NATS'],

@@ -161,6 +161,7 @@ test('of takeover: what it changes, Secrets by name, and an operator elsewhere',
   const changes = rules.filter(({ verbs }) => verbs.some((verb) => !/^(get|list)$/.test(verb)));
   expect(changes.flatMap(({ resources }) => resources)).toEqual([
     'etcdclusters',
+    'etcdclusters',
     'natsclusters',
     'pods',
     'services',

@@ -1,112 +1,57 @@
 // The plan for an EtcdCluster of aenix's etcd operator, as that leaves it: a StatefulSet with its
-// pods, claims that belong to nobody, one operator for all namespaces. It is planned, never begun.
+// pods, claims that belong to nobody, one operator for all namespaces.
 import { beforeEach, expect, test } from 'vitest';
-import { AENIX_ETCDS, TAKEOVERS } from '../../../shared/api/takeover.ts';
-import { CLAIMS, PODS, SERVICES, STATEFUL_SETS } from '../../../shared/stateful/parts.ts';
-import {
-  answerOf,
-  begin,
-  DEPLOYMENTS,
-  namespace,
-  plan,
-  refusal,
-  refusals,
-  world,
-} from './world.ts';
-
-const apiVersion = 'etcd.aenix.io/v1alpha1';
-const PODS_OF_SET = ['set-0', 'set-1', 'set-2'];
-const labels = {
-  'app.kubernetes.io/name': 'etcd',
-  'app.kubernetes.io/instance': 'set',
-  'app.kubernetes.io/managed-by': 'etcd-operator',
-};
-
-interface Left {
-  readonly spec?: object;
-  readonly annotations?: Readonly<Record<string, string>>;
-  readonly policy?: object;
-}
-
-const put = (ref: typeof PODS, kind: string, name: string, owner: object, rest: object): string =>
-  world.kube.put(ref, {
-    apiVersion: ref.group === '' ? 'v1' : `${ref.group}/${ref.version}`,
-    kind,
-    metadata: { namespace, name, labels, ownerReferences: [owner] },
-    ...rest,
-  }).metadata.uid;
-
-function leave({ spec = {}, annotations = {}, policy = {} }: Left = {}): void {
-  begin();
-  const { metadata } = world.kube.put(AENIX_ETCDS, {
-    apiVersion,
-    kind: 'EtcdCluster',
-    metadata: { namespace, name: 'set', annotations },
-    spec: { storage: {}, ...spec },
-  });
-  const owner = { apiVersion, kind: 'EtcdCluster', name: 'set', uid: metadata.uid };
-  const claims = { persistentVolumeClaimRetentionPolicy: policy };
-  const uid = put(STATEFUL_SETS, 'StatefulSet', 'set', owner, { spec: claims });
-  const ofSet = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'set', uid };
-  for (const [at, name] of PODS_OF_SET.entries()) {
-    const podIP = `10.0.2.${at}`;
-    const claimName = `data-${name}`;
-    world.answers.set(podIP, answerOf(at, { version: '3.5.12' }));
-    put(PODS, 'Pod', name, ofSet, {
-      spec: { volumes: [{ name: 'data', persistentVolumeClaim: { claimName } }] },
-      status: { phase: 'Running', podIP },
-    });
-    const claim = { metadata: { namespace, name: claimName, labels } };
-    world.kube.put(CLAIMS, { apiVersion: 'v1', kind: 'PersistentVolumeClaim', ...claim });
-  }
-  const service = { spec: { selector: labels } };
-  for (const name of ['set', 'set-headless']) put(SERVICES, 'Service', name, owner, service);
-  const legacy = { apiVersion, kind: 'EtcdCluster', name: 'set' };
-  world.kube.change(TAKEOVERS, { namespace, name: 'over' }, { spec: { legacy } });
-}
-
-const GONE = { 'ballast.dev/operator': 'Gone' };
+import { TAKEOVERS } from '../../../shared/api/takeover.ts';
+import { STATEFUL_SETS } from '../../../shared/stateful/parts.ts';
+import { GONE, IMAGE, leaveAenix, type Left } from './aenix-world.ts';
+import { namespace, plan, putOperator, refusal, refusals, world } from './world.ts';
 
 beforeEach(() => {
-  leave({ annotations: GONE });
+  leaveAenix({ metadata: GONE });
 });
 
-test('every object has its fate, and against it speaks alone that it is only planned', async () => {
+test('every object has its fate, and nothing speaks against it', async () => {
   const { objects, refusals: against } = await plan();
-  expect(against.map(({ reason }) => reason)).toEqual(['OnlyPlanned']);
+  expect(against).toEqual([]);
   const told = objects.map(({ action, kind, name }) => `${action} ${kind} ${name}`);
   expect(told.filter((one) => !one.startsWith('Make'))).toEqual([
-    'Adopt Service set',
-    'Delete Service set-headless',
-    'Delete EtcdCluster (etcd.aenix.io) set',
-    'Delete StatefulSet set',
-    'Delete ConfigMap set-cluster-state',
-    'Delete Pod set-0',
-    'Delete Pod set-1',
-    'Delete Pod set-2',
-    'Keep PersistentVolumeClaim data-set-0',
-    'Keep PersistentVolumeClaim data-set-1',
-    'Keep PersistentVolumeClaim data-set-2',
+    'Adopt Service old',
+    'Delete Service old-headless',
+    'Delete EtcdCluster (etcd.aenix.io) old',
+    'Delete StatefulSet old',
+    'Delete ConfigMap old-cluster-state',
+    'Delete Pod old-0',
+    'Delete Pod old-1',
+    'Delete Pod old-2',
+    'Keep PersistentVolumeClaim data-old-0',
+    'Keep PersistentVolumeClaim data-old-1',
+    'Keep PersistentVolumeClaim data-old-2',
     'Keep CustomResourceDefinition etcdclusters.etcd.aenix.io',
   ]);
 });
 
 test('while nobody says that its operator is gone it has to be named', async () => {
-  leave();
-  expect(await refusals()).toEqual(['OnlyPlanned', 'OperatorUnknown']);
-  world.kube.put(DEPLOYMENTS, {
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
-    metadata: { namespace, name: 'manager' },
-    spec: {
-      template: { spec: { containers: [{ image: 'a.b/aenix-io/etcd-operator:v0.4.2' }] } },
-    },
-  });
-  expect(await refusals()).toEqual(['OnlyPlanned']);
+  leaveAenix();
+  expect(await refusals()).toEqual(['OperatorUnknown']);
+  putOperator(2, { image: IMAGE });
+  const { refusals: against, notes } = await plan();
+  expect(against).toEqual([]);
+  const stops = notes.find(({ reason }) => reason === 'WebhooksStop');
+  expect(stops?.message).toContain('kubectl -n shop scale deployment etcd-operator --replicas=2');
 });
 
 test.each<[string, Left, string]>([
   ['claims go with the StatefulSet', { policy: { whenDeleted: 'Delete' } }, 'ClaimsGo: '],
+  [
+    'finalizers keep it',
+    { metadata: { ...GONE, finalizers: ['a.example.com/b'] } },
+    'FinalizersLeft: Finalizers keep the EtcdCluster from ending (a.example.com/b)',
+  ],
+  [
+    'the kubelet ends whom an alarm makes unready',
+    { etcd: { livenessProbe: { httpGet: { path: '/readyz', port: 2381 } } } },
+    'ProbeEndsPods: ',
+  ],
   ['members ask for logins', { spec: { security: { enableAuth: true } } }, 'AuthEnabled: '],
   [
     'a flag has no word',
@@ -125,13 +70,19 @@ test.each<[string, Left, string]>([
     'CannotSay: Its members show clients a certificate and ask them for none',
   ],
 ])('it is refused where %s', async (_, left, why) => {
-  leave({ ...left, annotations: GONE });
+  leaveAenix({ metadata: GONE, ...left });
   expect(await refusal()).toContain(why);
 });
 
 test('without its StatefulSet nobody knows its pods', async () => {
-  world.kube.remove(STATEFUL_SETS, { namespace, name: 'set' });
+  world.kube.remove(STATEFUL_SETS, { namespace, name: 'old' });
   expect(await refusals()).toContain('StatefulSetMissing');
+});
+
+test('it is refused where new members would run an older etcd', async () => {
+  const into = { name: 'new', spec: { image: 'quay.io/coreos/etcd:v3.4.13' } };
+  world.kube.change(TAKEOVERS, { namespace, name: 'over' }, { spec: { into } });
+  expect(await refusal()).toContain('VersionTooNew: It runs etcd 3.5.12, and new members would');
 });
 
 test('what its options say is carried over, and room is made for its quota', async () => {
@@ -140,7 +91,7 @@ test('what its options say is carried over, and room is made for its quota', asy
     'auto-compaction-retention': '8',
     'heartbeat-interval': '250',
   };
-  leave({ annotations: GONE, spec: { replicas: 4, options } });
+  leaveAenix({ metadata: GONE, spec: { replicas: 4, options } });
   const into = { name: 'new', spec: null };
   world.kube.change(TAKEOVERS, { namespace, name: 'over' }, { spec: { into } });
   const created: object[] = [];

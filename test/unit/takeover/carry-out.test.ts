@@ -5,88 +5,11 @@ import { expect, test } from 'vitest';
 import { ETCD_BACKUPS } from '../../../shared/api/etcd-backup.ts';
 import { TAKEOVERS } from '../../../shared/api/takeover.ts';
 import { SERVICES } from '../../../shared/stateful/parts.ts';
-import { Carrying, replicasOf } from './carrying.ts';
-import {
-  backAt,
-  backJustBefore,
-  backTooLate,
-  expectConverged,
-  type Life,
-  testLives,
-} from './lives.ts';
+import { Carrying, COREOS } from './carrying.ts';
+import { expectConverged, testLives } from './lives.ts';
+import { expectDone, forcedAt, livesOf } from './restore-lives.ts';
 import { namesOf } from './takeover-run.ts';
 import { namespace } from './world.ts';
-
-const STEPS = [
-  'StopOperator',
-  'FreezeWriters',
-  'Snapshot',
-  'MakeCluster',
-  'Compare',
-  'SwitchService',
-  'OrphanClaims',
-  'DeleteLegacy',
-];
-
-function expectDone(run: Carrying): void {
-  const { phase, steps = [], work } = run.status;
-  expect([phase, steps.map(({ name }) => name)]).toEqual(['Done', STEPS]);
-  expect(steps.every(({ doneAt }) => doneAt !== undefined)).toBe(true);
-  expect(namesOf(run, 'etcdclusters')).toEqual(['new']);
-  expect(namesOf(run, 'services')).toEqual(['old-client']);
-  expect(namesOf(run, 'pods')).toEqual(['new-0-0']);
-  expect(namesOf(run, 'persistentvolumeclaims')).toEqual([
-    'data-new-0',
-    'old-b',
-    'old-c',
-    `over-takeover-${work?.attempt}`,
-  ]);
-}
-
-function expectRolledBack(run: Carrying): void {
-  expect(run.status.phase).toBe('RolledBack');
-  expect(run.etcds.alarms).toEqual([]);
-  expect(replicasOf(run)).toBe(1);
-  expect(namesOf(run, 'etcdclusters')).toEqual(['old']);
-  expect(namesOf(run, 'etcdbackups')).toEqual([]);
-  expect(namesOf(run, 'etcdrestores')).toEqual([]);
-  expect(namesOf(run, 'persistentvolumeclaims')).toEqual(['old-b', 'old-c']);
-  expect(namesOf(run, 'pods')).toEqual(['old-a', 'old-b', 'old-c']);
-  expect(selectorIn(run)).toEqual({ app: 'etcd', etcd_cluster: 'old' });
-  expectServing(run);
-}
-
-/** The old cluster takes the writes of those whom the Service leads to it. */
-function expectServing(run: Carrying): void {
-  const before = run.etcds.old.size;
-  run.tick();
-  expect([...run.etcds.old.keys()].slice(before)).toEqual([
-    expect.stringMatching(/^held/),
-    expect.stringMatching(/^led/),
-  ]);
-}
-
-/** Somebody ends the alarm, and writes, once this step is begun. */
-function forcedAt(step: string): Carrying['befalls'] {
-  return (run) => {
-    const { steps, work } = run.status;
-    if (steps?.at(-1)?.name !== step || work?.attempt !== 1 || run.etcds.old.has('late')) return;
-    run.etcds.alarms = [];
-    run.force('late');
-  };
-}
-
-/** The last moment in which nothing was led over. */
-function forcedOnceNoted(run: Carrying): void {
-  const { work } = run.status;
-  const isLed = !Object.hasOwn(selectorIn(run), 'etcd_cluster');
-  if (isLed || work?.switchingAt === undefined || run.etcds.old.has('late')) return;
-  run.etcds.alarms = [];
-  run.force('late');
-}
-
-const selectorIn = ({ kube }: Carrying): object =>
-  Object(Object(kube.objects.get(`services/${namespace}/old-client`)?.['spec']).selector);
 
 test('it is carried out step by step, and each rests on what is written down', async () => {
   const run = await Carrying.confirmed();
@@ -113,25 +36,7 @@ test('it is carried out step by step, and each rests on what is written down', a
   expect(writes.slice(rest)).toEqual([]);
 });
 
-const LIVES: readonly Life<Carrying>[] = [
-  ['is carried out', () => undefined, expectDone],
-  ['is written to after the snapshot', forcedAt('MakeCluster'), expectDone],
-  ['is written to just before clients are led over', forcedAt('SwitchService'), expectDone],
-  ['is written to when it is noted that they are', forcedOnceNoted, expectDone],
-  ...STEPS.slice(0, 5).map((step): Life<Carrying> => [
-    `is rolled back at ${step}`,
-    backAt(step),
-    expectRolledBack,
-  ]),
-  [
-    'is rolled back just before clients are led over',
-    backJustBefore('SwitchService'),
-    expectRolledBack,
-  ],
-  ['is to be rolled back after that, and goes on', backTooLate, expectDone],
-];
-
-testLives(() => Carrying.confirmed(), LIVES);
+testLives(() => Carrying.confirmed(), livesOf(COREOS));
 
 test('an alarm that somebody ends is raised again before clients are led over', async () => {
   const run = await Carrying.confirmed();
@@ -197,7 +102,7 @@ test('where a key differs clients are not led over', async () => {
   };
   expect(await run.converge(30)).toBe(false);
   expect(run.condition()).toBe('True KeysDiffer');
-  expect(selectorIn(run)).toEqual({ app: 'etcd', etcd_cluster: 'old' });
+  expect(run.led).toEqual(COREOS.selector);
 });
 
 test('where the Service leads elsewhere meanwhile it waits for a person', async () => {

@@ -10,7 +10,16 @@ import type { KubeModel } from '../stateful/kube-model.ts';
 import { stateText } from '../stateful/passed.ts';
 import { collectGarbage, NEW_IP, OLD_ID, restore, takeBackups } from './others-at-work.ts';
 import { TakeoverRun } from './takeover-run.ts';
-import { answerOf, begin, DEPLOYMENTS, namespace, NOW_MS, putOperator, world } from './world.ts';
+import {
+  answerOf,
+  begin,
+  DEPLOYMENTS,
+  namespace,
+  NOW_MS,
+  PODS_OF_OLD,
+  putOperator,
+  world,
+} from './world.ts';
 
 const FIRST_REVISION = 9;
 
@@ -27,6 +36,33 @@ export interface Etcds {
   count: number;
 }
 
+/** The old etcd as its operator left it. */
+export interface OldEtcd {
+  /** That of the clients, and whom it leads to. */
+  readonly service: string;
+  readonly selector: Readonly<Record<string, string>>;
+  readonly pods: readonly string[];
+  /** They stay, whatever goes. */
+  readonly claims: readonly string[];
+  readonly steps: readonly string[];
+  readonly begin: () => void;
+  /** That of its operator. */
+  readonly image: string;
+}
+
+/** The steps before the one with which nothing leads back any more. */
+export const COPYING = ['StopOperator', 'FreezeWriters', 'Snapshot', 'MakeCluster', 'Compare'];
+
+export const COREOS: OldEtcd = {
+  service: 'old-client',
+  selector: { app: 'etcd', etcd_cluster: 'old' },
+  pods: PODS_OF_OLD,
+  claims: ['old-b', 'old-c'],
+  steps: [...COPYING, 'SwitchService', 'OrphanClaims', 'DeleteLegacy'],
+  begin,
+  image: 'quay.io/coreos/etcd-operator:v0.9.4',
+};
+
 const newEtcds = (): Etcds => ({
   old: new Map([
     ['a', FIRST_REVISION - 1],
@@ -41,14 +77,16 @@ const newEtcds = (): Etcds => ({
 });
 
 export class Carrying extends TakeoverRun<Carrying> {
+  readonly old: OldEtcd;
   readonly etcds: Etcds;
   isSnapshotHeld = false;
   isQuorate = true;
   /** Members throw where they would not talk with somebody. */
   meet: (access: Access) => void = () => undefined;
 
-  private constructor(kube: KubeModel, etcds: Etcds) {
+  private constructor(kube: KubeModel, old: OldEtcd, etcds: Etcds) {
     super(kube);
+    this.old = old;
     this.etcds = etcds;
   }
 
@@ -57,10 +95,10 @@ export class Carrying extends TakeoverRun<Carrying> {
   }
 
   /** A plan is confirmed, and nothing is done yet. */
-  static async confirmed(start: () => void = begin): Promise<Carrying> {
-    start();
-    putOperator(1);
-    const run = new Carrying(world.kube, newEtcds());
+  static async confirmed(old: OldEtcd = COREOS): Promise<Carrying> {
+    old.begin();
+    putOperator(1, { image: old.image });
+    const run = new Carrying(world.kube, old, newEtcds());
     await run.confirm();
     return run;
   }
@@ -73,7 +111,7 @@ export class Carrying extends TakeoverRun<Carrying> {
   copy(): Carrying {
     const { old, now, acknowledged, ...rest } = this.etcds;
     const sets = { old: new Map(old), now: new Map(now), acknowledged: new Set(acknowledged) };
-    const copy = new Carrying(this.kube.copy(), { ...rest, ...sets });
+    const copy = new Carrying(this.kube.copy(), this.old, { ...rest, ...sets });
     copy.befalls = this.befalls;
     copy.isSnapshotHeld = this.isSnapshotHeld;
     copy.isQuorate = this.isQuorate;
@@ -99,10 +137,15 @@ export class Carrying extends TakeoverRun<Carrying> {
     this.onMoment();
   }
 
+  /** Whom the Service of the clients leads to; undefined once it is gone. */
+  get led(): object | undefined {
+    const service = this.kube.objects.get(`services/${namespace}/${this.old.service}`);
+    return service && Object(Object(service['spec']).selector);
+  }
+
   #leadsToOld(): boolean {
-    const service = this.kube.objects.get(`services/${namespace}/old-client`);
-    const selector = Object(Object(service?.['spec']).selector);
-    return service !== undefined && selector['etcd_cluster'] === 'old';
+    const led: Readonly<Record<string, unknown>> = { ...this.led };
+    return Object.entries(this.old.selector).every(([label, value]) => led[label] === value);
   }
 
   #write(who: string, isToOld: boolean): void {
@@ -122,7 +165,7 @@ export class Carrying extends TakeoverRun<Carrying> {
   }
 
   #hasPods(): boolean {
-    return this.kube.objects.has(`pods/${namespace}/old-a`);
+    return this.kube.objects.has(`pods/${namespace}/${this.old.pods[0]}`);
   }
 
   /** A write that was acknowledged is where clients look for it, or the old cluster is there. */
@@ -137,7 +180,7 @@ export class Carrying extends TakeoverRun<Carrying> {
       }
     }
     if (hasOld) return;
-    for (const name of ['old-b', 'old-c']) {
+    for (const name of this.old.claims) {
       if (!this.kube.objects.has(`persistentvolumeclaims/${namespace}/${name}`)) {
         throw new Error(`claim ${name} is gone`);
       }

@@ -87,8 +87,15 @@ function makeCluster(kube: KubeModel, restoreName: string, clusterId: string): v
   });
 }
 
-/** All that belongs to nobody any more goes. */
+/** All that belongs to nobody any more goes, and all that belongs to that. */
 export function collectGarbage(kube: KubeModel): void {
+  for (let before = -1; before !== kube.objects.size;) {
+    before = kube.objects.size;
+    collectOnce(kube);
+  }
+}
+
+function collectOnce(kube: KubeModel): void {
   // The model gives an Event the uid of what was made before it.
   const all = [...kube.objects].filter(([key]) => !key.startsWith('events/'));
   const there = new Set(all.map(([, { metadata }]) => metadata.uid));

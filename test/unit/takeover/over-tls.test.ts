@@ -2,7 +2,7 @@
 // their authority and show what theirs signed, and it is carried out and rolled back all the same.
 import { beforeEach, expect, test } from 'vitest';
 import { SECRETS } from '../../../shared/stateful/parts.ts';
-import { Carrying } from './carrying.ts';
+import { Carrying, COREOS } from './carrying.ts';
 import { namesOf } from './takeover-run.ts';
 import { at, NEW_IP } from './others-at-work.ts';
 import { JoinCarrying } from './join-carrying.ts';
@@ -13,7 +13,7 @@ import { forbid, namespace, PODS_OF_OLD, world } from './world.ts';
 let run: Carrying;
 
 beforeEach(async () => {
-  run = await Carrying.confirmed(beginWithTls);
+  run = await Carrying.confirmed({ ...COREOS, begin: beginWithTls });
   run.meet = meetOver([NEW_IP]);
 });
 

@@ -36,8 +36,14 @@ export const world = {
 
 const labels = { app: 'etcd', etcd_cluster: 'old' };
 
-export function begin({ legacy = {}, spec = {} }: { legacy?: object; spec?: object } = {}): void {
+/** Nothing is there. */
+export function beginEmpty(): void {
   world.kube = new KubeModel();
+  world.answers = new Map();
+}
+
+export function begin({ legacy = {}, spec = {} }: { legacy?: object; spec?: object } = {}): void {
+  beginEmpty();
   world.answers = new Map(PODS_OF_OLD.map((name, at) => [addressOf(name), answerOf(at)]));
   const { metadata } = world.kube.put(LEGACY_ETCDS, {
     apiVersion: LEGACY_TYPE,
