@@ -2,6 +2,7 @@
 // stopped is looked at before each step until clients are led over, and before the last one once
 // more. Pure.
 import { waitFor } from '../../shared/stateful/decision.ts';
+import { claimsStay } from './claims-go.ts';
 import type { Decision, Step } from './decision.ts';
 import { freeze, isFrozen } from './frozen.ts';
 import { compareKeys, makeCluster, takeSnapshot } from './copy-data.ts';
@@ -88,7 +89,7 @@ function leadingStages(state: State, records: Records): readonly Stage<Step>[] {
       name: 'DeleteLegacy',
       precondition:
         `It has uid ${legacyUid}, owns no claim and no client Service, and its members stand ` +
-        `still at revision ${frozen?.revision ?? 'unknown'}.`,
+        `still at revision ${frozen?.revision ?? 'unknown'}.${claimsStay(state)}`,
       isDone: state.legacy === undefined,
       act: () => deleteLegacy(state, records.work),
     },

@@ -2,6 +2,7 @@
 // it. Pure.
 import type { PlannedStep } from '../../shared/api/takeover.ts';
 import { sourceOf } from './answers.ts';
+import { claimsStay } from './claims-go.ts';
 import type { LegacyEtcd } from './legacy.ts';
 import type { Seen, State } from './state.ts';
 
@@ -98,7 +99,7 @@ function lead(state: State, legacy: LegacyEtcd): readonly PlannedStep[] {
       ...deletesLegacy(legacy),
       precondition:
         `It has uid ${legacy.uid}, no claim and no client Service belongs to it, and its members ` +
-        'are at the revision of the snapshot still.',
+        `are at the revision of the snapshot still.${claimsStay(state)}`,
     },
   ];
 }

@@ -2,11 +2,11 @@
 // belongs to that: a StatefulSet, two Services, a ConfigMap and a PodDisruptionBudget. Pods and
 // claims are made by whoever runs a StatefulSet; a test says where the pods are. Webhooks of the
 // operator, which is gone, refuse every change of the object.
-import { AENIX_ETCDS, type TakeoverStatus } from '../../shared/api/takeover.ts';
+import { AENIX_ETCDS } from '../../shared/api/takeover.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
-import type { ResourceRef } from '../../shared/kube/objects.ts';
+import type { ObjectName, ResourceRef } from '../../shared/kube/objects.ts';
 import { PODS, SERVICES, STATEFUL_SETS } from '../../shared/stateful/parts.ts';
-import { createTakeover, defineLegacyKind, runsAt, takeoverStatus } from './legacy-kind.ts';
+import { createTakeover, defineLegacyKind, runsAt } from './legacy-kind.ts';
 import { until } from './versioned-kind.ts';
 
 const AENIX_TYPE = 'etcd.aenix.io/v1alpha1';
@@ -152,15 +152,13 @@ export class AenixEtcd {
     await this.#kube.patch(PODS, at, { type: 'merge', body: { status } });
   }
 
-  async takeOver(name: string, more: object = {}): Promise<void> {
-    const legacy = { apiVersion: AENIX_TYPE, kind: 'EtcdCluster', name: this.#name };
+  /** Its operator is told of where there is one. */
+  async takeOver(name: string, more: object = {}, operator?: ObjectName): Promise<void> {
+    const told = operator && { operator };
+    const legacy = { apiVersion: AENIX_TYPE, kind: 'EtcdCluster', name: this.#name, ...told };
     const into = { name: `${this.#name}-2` };
     const metadata = { namespace: this.#namespace, name };
     await createTakeover(this.#kube, metadata, { legacy, into, ...more });
-  }
-
-  statusOf(takeover: string): Promise<TakeoverStatus> {
-    return takeoverStatus(this.#kube, { namespace: this.#namespace, name: takeover });
   }
 }
 

@@ -13,7 +13,7 @@ import { until } from '../../builders/versioned-kind.ts';
 import { JoinPlace, OLD } from './join-place.ts';
 import { expectTakenOver } from './mortal-place.ts';
 import { alive, deaths, type Witness } from './mortal-takeover.ts';
-import { namespace } from './takeover-place.ts';
+import { namespace } from './old-side.ts';
 
 const LONG_MS = 600_000;
 

@@ -19,7 +19,7 @@ import { sendEvent } from '../../builders/send-event.ts';
 import { EtcdPlace } from '../etcd-cluster/etcd-place.ts';
 import type { Named } from '../etcd-cluster/etcd-scene.ts';
 import { MortalPlace } from './mortal-place.ts';
-import { namespace } from './takeover-place.ts';
+import { namespace } from './old-side.ts';
 
 export const OLD = ['old-a', 'old-b', 'old-c'];
 const NETWORK = `127.${randomInt(1, 255)}.${randomInt(1, 255)}`;

@@ -1,7 +1,6 @@
-// A place for takeovers: a real etcd 3.3.27 of three members as bare pods, with or without TLS, an
-// operator of it, and all functions that carry a takeover out, each with the rights of its own
-// account; members of the new cluster and pods of Jobs are processes.
-import { randomInt } from 'node:crypto';
+// A place for takeovers: a real etcd of three members as an operator left it, that operator, and
+// all functions that carry a takeover out, each with the rights of its own account; members of the
+// new cluster and pods of Jobs are processes.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { etcdBackup } from '../../../functions/etcd-backup/index.ts';
@@ -21,8 +20,7 @@ import { type RunningFunction, startFunction } from '../../../shared/function/st
 import { isKubeError } from '../../../shared/kube/errors.ts';
 import type { Manifest } from '../../../shared/kube/objects.ts';
 import { SECRETS } from '../../../shared/stateful/parts.ts';
-import { defineLegacyEtcd, LegacyEtcd } from '../../builders/legacy-etcd.ts';
-import { confirmPlan, startOperator } from '../../builders/legacy-kind.ts';
+import { confirmPlan, startOperator, takeoverStatus } from '../../builders/legacy-kind.ts';
 import { SHIPPED } from '../../builders/shipped.ts';
 import { sendEvent } from '../../builders/send-event.ts';
 import { type Audit, prepareAudit } from '../../lanes/audit.ts';
@@ -32,39 +30,21 @@ import { bundleProgram } from '../etcd-backup/program.ts';
 import { EtcdPlace } from '../etcd-cluster/etcd-place.ts';
 import { giveToMembers } from '../etcd-restore/restore-place.ts';
 import { LegacyClient } from './legacy-client.ts';
-import { LegacyTls } from './legacy-tls.ts';
+import { type Member, namespace, type OldSide } from './old-side.ts';
 import { requestsIn } from '../manifests/installed.ts';
 import { type Misfits, misfitsOf } from '../manifests/misfits.ts';
 
-export const namespace = 'shop';
 /** Members of a new cluster alone took 38 s on a loaded machine. */
 const WITHIN_MS = 240_000;
 const WAKE_EVERY_MS = 500;
 
-interface Member {
-  readonly name: string;
-  readonly ip: string;
-  /** Its name in DNS. */
-  readonly host: string;
-}
-
-const membersOf = (network: string): readonly Member[] =>
-  ['old-a', 'old-b', 'old-c'].map((name, at) => ({
-    name,
-    ip: `${network}.${at + 1}`,
-    host: `${name}.old.${namespace}.svc`,
-  }));
-
-type PlaceParts = 'etcd' | 'backups' | 'restores' | 'members' | 'tls';
+type PlaceParts = 'etcd' | 'backups' | 'restores' | 'side';
 
 export class TakeoverPlace {
   readonly etcd: EtcdPlace;
-  readonly old: LegacyEtcd;
+  readonly side: OldSide;
   readonly backups: JobPods;
   readonly restores: JobPods;
-  readonly members: readonly Member[];
-  /** Undefined without TLS. */
-  readonly tls: LegacyTls | undefined;
   readonly #audit: Audit;
   readonly #functions = new Map<string, RunningFunction>();
   /** The last ones, for the reader of a failed scenario. */
@@ -74,16 +54,12 @@ export class TakeoverPlace {
     this.etcd = parts.etcd;
     this.backups = parts.backups;
     this.restores = parts.restores;
-    this.members = parts.members;
-    this.tls = parts.tls;
+    this.side = parts.side;
     this.#audit = audit;
-    this.old = new LegacyEtcd(this.etcd.kube, namespace, 'old');
   }
 
-  static async start({ isSecret = false } = {}): Promise<TakeoverPlace> {
-    const members = membersOf(`127.${randomInt(1, 255)}.${randomInt(1, 255)}`);
-    const ips = members.map(({ ip }) => ip);
-    const tls = isSecret ? new LegacyTls(namespace, ips) : undefined;
+  static async start(side: OldSide): Promise<TakeoverPlace> {
+    const { members } = side;
     const audit = await prepareAudit();
     const { flags: apiServerFlags } = audit;
     const etcd = await EtcdPlace.start({ controllers: ['job-controller'], apiServerFlags });
@@ -106,8 +82,8 @@ export class TakeoverPlace {
     });
     backups.start();
     restores.start();
-    const place = new TakeoverPlace({ etcd, backups, restores, members, tls }, audit);
-    await Promise.all(place.members.map((one) => place.#startMember(one)));
+    const place = new TakeoverPlace({ etcd, backups, restores, side }, audit);
+    await Promise.all(members.map((one) => place.#startMember(one)));
     await place.#leave();
     for (const definition of [etcdBackup, etcdRestore, takeover]) {
       await place.startFunction(definition);
@@ -117,51 +93,54 @@ export class TakeoverPlace {
 
   /** As an operator leaves it, with the rights that a person grants to the functions. */
   async #leave(): Promise<void> {
-    const { kube } = this.etcd;
-    await this.etcd.namespace(namespace);
+    const { etcd, side } = this;
+    const { kube } = etcd;
+    const { operator } = side;
+    for (const one of new Set([namespace, operator.namespace])) await etcd.namespace(one);
     const rights = [etcdBackupRights, etcdRestoreRights].flatMap((of) => of(namespace));
     await applyObjects(
       kube,
       [...rights, ...this.#rights()].map((object) => ({ file: 'npm run rights', object })),
     );
-    for (const secret of this.tls?.secrets() ?? []) await kube.create(SECRETS, secret);
-    await defineLegacyEtcd(kube);
-    const [first, ...others] = this.members;
-    const pods = others.map((one) => ({ ...one, claim: one.name }));
-    await this.old.create([...(first === undefined ? [] : [first]), ...pods], this.tls?.spec);
-    await startOperator(kube, namespace, 'etcd-operator');
+    for (const secret of side.tls?.secrets() ?? []) await kube.create(SECRETS, secret);
+    await side.leave(kube);
+    await startOperator(kube, operator.namespace, 'etcd-operator');
   }
 
   #rights(): readonly Manifest[] {
-    return takeoverRights(namespace, this.tls?.secretNames, undefined, ['old-2']);
+    const { operator, tls } = this.side;
+    const elsewhere = operator.namespace === namespace ? undefined : operator;
+    return takeoverRights(namespace, tls?.secretNames, elsewhere, ['old-2']);
   }
 
   /** As one that has Secrets of this cluster, under the name that clients know. */
   client(): LegacyClient {
-    return new LegacyClient(this.tls?.client, `old-client.${namespace}.svc`);
+    return new LegacyClient(this.side.tls?.client, `${this.side.service}.${namespace}.svc`);
   }
 
-  async #startMember({ name, ip, host }: Member): Promise<void> {
-    const scheme = this.tls === undefined ? 'http' : 'https';
-    const url = `${scheme}://${ip}:2379`;
-    const peers = this.members.map((one) => `${one.name}=${scheme}://${one.ip}:2380`).join(',');
+  async #startMember(member: Member): Promise<void> {
+    const { name, ip, host } = member;
+    const { tls, peers: scheme, members, etcd, flags } = this.side;
+    const url = `${tls === undefined ? 'http' : 'https'}://${ip}:2379`;
+    const peers = members.map((one) => `${one.name}=${scheme}://${one.ip}:2380`).join(',');
     const { plane } = this.etcd;
-    const flags = (await this.tls?.memberFlags(join(plane.dir, `${name}-tls`))) ?? [];
+    const shown = (await tls?.memberFlags(join(plane.dir, `${name}-tls`))) ?? [];
     const endpoint = { url, serverName: host };
-    const ask = () => askLegacy(endpoint, this.tls?.client, { timeoutMs: 2_000 });
+    const ask = () => askLegacy(endpoint, tls?.client, { timeoutMs: 2_000 });
     await plane.add({
       name,
-      command: await resolvePart('etcd-3-3'),
+      command: await resolvePart(etcd),
       args: [
         `--name=${name}`,
         `--data-dir=${join(plane.dir, name)}`,
         `--listen-client-urls=${url}`,
-        `--advertise-client-urls=${this.tls === undefined ? url : `https://${host}:2379`}`,
+        `--advertise-client-urls=${tls === undefined ? url : `https://${host}:2379`}`,
         `--listen-peer-urls=${scheme}://${ip}:2380`,
         `--initial-advertise-peer-urls=${scheme}://${ip}:2380`,
         `--initial-cluster=${peers}`,
         '--initial-cluster-state=new',
-        ...flags,
+        ...flags(member),
+        ...shown,
       ],
       env: {},
       url,
@@ -207,9 +186,9 @@ export class TakeoverPlace {
   }
 
   /** Ends the function amid whatever it does, and starts another one. */
-  async restartTakeover(): Promise<void> {
+  async restartTakeover(another: typeof takeover): Promise<void> {
     await this.#functions.get(takeover.name)?.stop();
-    await this.startFunction(takeover);
+    await this.startFunction(another);
   }
 
   async sweep(name: string): Promise<void> {
@@ -219,7 +198,7 @@ export class TakeoverPlace {
   }
 
   status(name: string): Promise<TakeoverStatus> {
-    return this.old.statusOf(name);
+    return takeoverStatus(this.etcd.kube, { namespace, name });
   }
 
   async edit(name: string, spec: object): Promise<void> {
@@ -227,7 +206,8 @@ export class TakeoverPlace {
   }
 
   async confirm(name: string): Promise<string> {
-    await this.old.takeOver(name, { into: { name: 'old-2', spec: this.tls?.into ?? {} } });
+    const into = { name: 'old-2', spec: this.side.tls?.into ?? {} };
+    await this.side.takeOver(this.etcd.kube, name, into);
     await this.sweep(takeover.name);
     return confirmPlan(this.etcd.kube, { namespace, name });
   }

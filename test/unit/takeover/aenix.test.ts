@@ -11,8 +11,9 @@ beforeEach(() => {
 });
 
 test('every object has its fate, and nothing speaks against it', async () => {
-  const { objects, refusals: against } = await plan();
+  const { objects, steps, refusals: against } = await plan();
   expect(against).toEqual([]);
+  expect(steps.at(-1)?.precondition).toContain('Claims stay when StatefulSet old (uid ');
   const told = objects.map(({ action, kind, name }) => `${action} ${kind} ${name}`);
   expect(told.filter((one) => !one.startsWith('Make'))).toEqual([
     'Adopt Service old',
