@@ -26,6 +26,7 @@
 //     refuse-found     what speaks against it of either kind
 //     refuse-legacy    and on the side of the old cluster: answers, versions
 //     refuse-target    and on the side of the new one; refuse-secrets: and between them
+//     claims-go        and where claims would go with a StatefulSet, until the last step
 //     carry-out        the steps in their order, by stages: stop-operators, frozen, copy-data with
 //                      copied, lead-over
 //     obstacle         what a person did meanwhile

@@ -2,7 +2,7 @@
 // pods, claims that belong to nobody, one operator for all namespaces.
 import { beforeEach, expect, test } from 'vitest';
 import { TAKEOVERS } from '../../../shared/api/takeover.ts';
-import { STATEFUL_SETS } from '../../../shared/stateful/parts.ts';
+import { PODS, STATEFUL_SETS } from '../../../shared/stateful/parts.ts';
 import { GONE, IMAGE, leaveAenix, type Left } from './aenix-world.ts';
 import { namespace, plan, putOperator, refusal, refusals, world } from './world.ts';
 
@@ -78,6 +78,13 @@ test.each<[string, Left, string]>([
 test('without its StatefulSet nobody knows its pods', async () => {
   world.kube.remove(STATEFUL_SETS, { namespace, name: 'old' });
   expect(await refusals()).toContain('StatefulSetMissing');
+});
+
+test('a member that starts is none of what a plan is about', async () => {
+  const { id } = await plan();
+  const status = { containerStatuses: [{ name: 'etcd', started: false }] };
+  world.kube.change(PODS, { namespace, name: 'old-0' }, { status });
+  expect([id, (await plan()).id]).toEqual([expect.stringMatching(/^over-/), id]);
 });
 
 test('it is refused where new members would run an older etcd', async () => {
