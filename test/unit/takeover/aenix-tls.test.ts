@@ -32,7 +32,7 @@ beforeEach(() => {
   putGiven(HOSTS);
 });
 
-test('members are asked as the operator did, by their names, and nothing speaks against', async () => {
+test('members are asked as the operator did, and nothing speaks against it', async () => {
   const { refusals, objects } = await plan();
   expect(refusals).toEqual([]);
   expect(asked).toMatchObject({
