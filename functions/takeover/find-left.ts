@@ -64,9 +64,16 @@ async function statefulSetOf(
   if (name === undefined) return undefined;
   const object = await kube.get(STATEFUL_SETS, { namespace, name }, { signal });
   if (object === null || !belongsTo(object, uid)) return undefined;
-  const policy = fieldOf(fieldOf({ ...object }, 'spec'), 'persistentVolumeClaimRetentionPolicy');
-  const keepsClaims = policy['whenDeleted'] !== 'Delete';
-  return { name, uid: object.metadata.uid, keepsClaims };
+  const spec = fieldOf({ ...object }, 'spec');
+  const { whenDeleted } = fieldOf(spec, 'persistentVolumeClaimRetentionPolicy');
+  const { type } = fieldOf(spec, 'updateStrategy');
+  const { currentRevision, updateRevision } = fieldOf({ ...object }, 'status');
+  return {
+    name,
+    uid: object.metadata.uid,
+    keepsClaims: whenDeleted !== 'Delete',
+    isRolling: type !== 'OnDelete' && currentRevision !== updateRevision,
+  };
 }
 
 export async function* labelled(

@@ -24,6 +24,7 @@ export function refuseMembers(state: State): readonly Reason[] {
     return [setMissing(legacy)];
   }
   if (pods.length === 0) return [noMembers(legacy)];
+  if (state.statefulSet?.isRolling === true) return [rolling(legacy)];
   const probed = pods.filter(({ endsUnhealthy }) => endsUnhealthy).map(({ name }) => name);
   // Only a restore raises an alarm.
   if (probed.length > 0 && !joins(state)) return [endsWithAlarm(probed, legacy)];
@@ -57,6 +58,15 @@ const setMissing = ({ name, namespace, statefulSet }: LegacyEtcd): Reason => ({
   message:
     `There is no StatefulSet ${namespace}/${statefulSet} of EtcdCluster ${name}, so that nobody ` +
     'knows which pods are its own. Its operator makes it anew: let it run for a moment.',
+});
+
+/** With an alarm none of the pods that its controller starts anew becomes ready. */
+const rolling = ({ namespace, statefulSet }: LegacyEtcd): Reason => ({
+  reason: 'PodsRolling',
+  message:
+    `StatefulSet ${namespace}/${statefulSet} is bringing a change to its pods, one after the ` +
+    'other, and would end one while writers wait, which does not start again until they go on. ' +
+    'Let it come to its end first: kubectl rollout status statefulset.',
 });
 
 const endsWithAlarm = (pods: readonly string[], { statefulSet }: LegacyEtcd): Reason => ({

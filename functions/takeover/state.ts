@@ -48,6 +48,8 @@ export interface FoundStatefulSet {
   readonly uid: string;
   /** Claims stay when it goes. */
   readonly keepsClaims: boolean;
+  /** Its controller ends pods that are not as it would make them now. */
+  readonly isRolling: boolean;
 }
 
 export interface FoundOperator {

@@ -19,6 +19,8 @@ export interface Left {
   readonly spec?: object;
   readonly metadata?: object;
   readonly policy?: object;
+  /** Of the StatefulSet. */
+  readonly status?: object;
   readonly etcd?: object;
   readonly isStarted?: boolean;
 }
@@ -55,7 +57,10 @@ export function leaveAenix(left: Left = {}): void {
   });
   const owner = { apiVersion, kind: 'EtcdCluster', name: 'old', uid: metadata.uid };
   const claims = { persistentVolumeClaimRetentionPolicy: left.policy ?? {} };
-  const uid = put(STATEFUL_SETS, 'StatefulSet', 'old', owner, { spec: claims });
+  const uid = put(STATEFUL_SETS, 'StatefulSet', 'old', owner, {
+    spec: claims,
+    status: left.status ?? { currentRevision: 'old-1', updateRevision: 'old-1' },
+  });
   putMembers({ apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'old', uid }, left);
   const service = { spec: { selector: labels } };
   for (const name of ['old', 'old-headless']) put(SERVICES, 'Service', name, owner, service);

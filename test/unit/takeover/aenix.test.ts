@@ -44,6 +44,11 @@ test('while nobody says that its operator is gone it has to be named', async () 
 test.each<[string, Left, string]>([
   ['claims go with the StatefulSet', { policy: { whenDeleted: 'Delete' } }, 'ClaimsGo: '],
   [
+    'pods are started anew one after the other',
+    { status: { currentRevision: 'old-1', updateRevision: 'old-2' } },
+    'PodsRolling: StatefulSet shop/old is bringing a change to its pods',
+  ],
+  [
     'finalizers keep it',
     { metadata: { ...GONE, finalizers: ['a.example.com/b'] } },
     'FinalizersLeft: Finalizers keep the EtcdCluster from ending (a.example.com/b)',
