@@ -19,7 +19,7 @@ export interface Left {
   readonly spec?: object;
   readonly metadata?: object;
   readonly policy?: object;
-  /** Of the StatefulSet. */
+  /** That of the StatefulSet. */
   readonly status?: object;
   readonly etcd?: object;
   readonly isStarted?: boolean;
