@@ -104,7 +104,7 @@ export class Carrying extends TakeoverRun<Carrying> {
   }
 
   another(): Carrying {
-    return new Carrying(this.kube, this.etcds);
+    return new Carrying(this.kube, this.old, this.etcds);
   }
 
   /** Another one in the same state, with nothing in memory. */
