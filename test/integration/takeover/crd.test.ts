@@ -44,7 +44,7 @@ test.each<[object, string]>([
   [legacy({ kind: 'EtcdBackup' }), 'Unsupported value: "EtcdBackup"'],
   [
     legacy({ apiVersion: 'etcd.improbable.io/v1alpha1' }),
-    'Only EtcdClusters of etcd.database.coreos.com/v1beta2 and of etcd.aenix.io/v1alpha1, and',
+    'Only EtcdClusters of etcd.database.coreos.com/v1beta2 and of etcd.aenix.io/v1alpha1, Nats',
   ],
   [legacy({ operator: { name: 'etcd-operator' } }), 'namespace: Required value'],
   [CHART, 'and so is the StatefulSet of a NATS'],
