@@ -48,7 +48,7 @@ test.each<[object, string]>([
   ],
   [legacy({ operator: { name: 'etcd-operator' } }), 'namespace: Required value'],
   [CHART, 'and so is the StatefulSet of a NATS'],
-  [{ ...legacy({ kind: 'StatefulSet' }), mode: 'Route' }, 'StatefulSets of apps/v1 as well'],
+  [{ ...legacy({ kind: 'StatefulSet' }), mode: 'Route' }, 'StatefulSets of apps/v1, are taken over'],
   [{ ...NATS, mode: 'Join' }, 'A NatsCluster is taken over with mode Route'],
   [{ mode: 'Wipe' }, 'Wipe is not planned by this version'],
   [{ into: { name: 'old' } }, 'The legacy cluster has a Service of that name'],
