@@ -7,6 +7,7 @@ import { isAsRead } from './as-read.ts';
 import { DEPLOYMENTS } from './find-operators.ts';
 import { applyJoinStep, type JoinDeps } from './join/steps.ts';
 import { joins } from './join/mode.ts';
+import { makeEtcdCluster } from './make-etcd-cluster.ts';
 import { applyNatsStep } from './nats/steps.ts';
 import { applyStep } from './steps.ts';
 
@@ -20,6 +21,7 @@ export async function applyAnyStep(
   if (!(await isAsRead(deps.kube, state.takeover, signal))) return { isSlow: false };
   if (step.type === 'scale-operator') return scaleOperator(deps.kube, step, signal);
   if (isOfNats(state)) return applyNatsStep(deps.kube, state, step, signal);
+  if (step.type === 'make-etcd-cluster') return makeEtcdCluster(deps.kube, state, signal);
   return joins(state)
     ? applyJoinStep(deps, state, step, signal)
     : applyStep(deps, state, step, signal);

@@ -10,9 +10,9 @@ import { isCompared, isMade, isTaken } from './copied.ts';
 import { deleteLegacy, isSwitched, orphanClaims, ownedClaims, switchService } from './lead-over.ts';
 import { obstacleTo } from './obstacle.ts';
 import type { Records } from './records.ts';
-import { isBegun, operatorsIn, type Stage, stageNow } from './stages.ts';
+import { isBegun, type Stage, stageNow } from './stages.ts';
 import type { State } from './state.ts';
-import { stopOperators, stoppedOperators } from './stop-operators.ts';
+import { operatorStage } from './stop-operators.ts';
 
 export function carryOut(state: State, records: Records): Decision {
   const obstacle = obstacleTo(state, records);
@@ -34,12 +34,7 @@ function copyingStages(state: State, records: Records): readonly Stage<Step>[] {
   const { frozen, attempt } = work;
   const at = `revision ${frozen?.revision ?? 'unknown'}`;
   return [
-    {
-      name: 'StopOperator',
-      precondition: operatorsIn(work),
-      isDone: stoppedOperators(state),
-      act: () => stopOperators(state, work),
-    },
+    operatorStage(state, work),
     {
       name: 'FreezeWriters',
       precondition: `A quorum of cluster ${work.clusterId ?? ''} stands.`,

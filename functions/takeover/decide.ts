@@ -16,6 +16,10 @@ import { carryOutNats } from './nats/carry-out.ts';
 import { takeBackNats } from './nats/take-back.ts';
 import { isOver, isUndoing, recordsOf, type Records } from './records.ts';
 import { takeBack } from './take-back.ts';
+import { firstRecordsToWipe } from './wipe/begin.ts';
+import { carryOutWipe } from './wipe/carry-out.ts';
+import { wipes } from './wipe/mode.ts';
+import { takeBackWipe } from './wipe/take-back.ts';
 
 export function decide(state: AnyState): AnyDecision {
   const { takeover } = state;
@@ -31,6 +35,7 @@ export function decide(state: AnyState): AnyDecision {
     return isBack ? takeBackNats(state, records) : carryOutNats(state, records);
   }
   if (joins(state)) return isBack ? takeBackJoin(state, records) : carryOutJoin(state, records);
+  if (wipes(state)) return isBack ? takeBackWipe(state, records) : carryOutWipe(state, records);
   return isBack ? takeBack(state, records) : carryOut(state, records);
 }
 
@@ -69,5 +74,6 @@ const NOTHING_BEGUN: Reason = {
 
 function firstRecordsOf(state: AnyState, plan: string): Records {
   if (isOfNats(state)) return firstRecordsOfNats(state, plan);
-  return joins(state) ? firstRecordsToJoin(state, plan) : firstRecords(state, plan);
+  if (joins(state)) return firstRecordsToJoin(state, plan);
+  return wipes(state) ? firstRecordsToWipe(state, plan) : firstRecords(state, plan);
 }

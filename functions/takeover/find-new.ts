@@ -4,6 +4,7 @@ import {
   type EtcdClusterSpec,
   type EtcdClusterStatus,
 } from '../../shared/api/etcd-cluster.ts';
+import { claimName, ORDINALS, peerNameOf } from '../../shared/api/etcd-names.ts';
 import { CLUSTER_ID_ANNOTATION } from '../../shared/api/etcd-peer.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { textOf } from '../../shared/kube/json.ts';
@@ -38,6 +39,7 @@ export function foundCluster(
     ...madeOf(object, isOurs),
     isReady,
     says: ready?.message ?? 'Nobody has looked at it yet.',
+    clusterId: status.clusterId,
   };
 }
 
@@ -58,6 +60,18 @@ export async function memberClaims(
     found.push(madeOf(object, clusterId !== undefined && id === clusterId));
   }
   return found;
+}
+
+/** By their names as well, which were free. */
+export async function ownMemberClaims(
+  looking: Looking,
+  takeover: Takeover,
+  clusterId: string | undefined,
+): Promise<readonly FoundMade[]> {
+  const { name } = takeover.spec.into;
+  const free = Array.from({ length: ORDINALS }, (_, at) => claimName(peerNameOf(name, at)));
+  const found = await memberClaims(looking, takeover, clusterId);
+  return found.filter((claim) => free.includes(claim.name));
 }
 
 export async function newPods(

@@ -35,7 +35,9 @@
 //   status             what the status is
 // Where members join (mode Join) there is, in join/: observe-work; planned, refuse, notes; begin,
 // carry-out with join-members, switch-service, leave-members and members; take-back; steps with
-// reach and render.
+// reach and render. Where the data are given up (mode Wipe), in wipe/: observe-work; planned,
+// refuse, notes; begin, carry-out, take-back. Both make the EtcdCluster themselves: own-cluster,
+// make-etcd-cluster.
 // A NATS has its own, in nats/, and in nats/made/ what differs from who made it: the operator, or
 // Helm of a chart. There are observe with find-left, config, ask-servers, carry-over and
 // observe-work; plan, refuse with refuse-config and refuse-tls, notes; begin, carry-out with

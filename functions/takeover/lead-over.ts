@@ -46,10 +46,10 @@ export function orphanClaims(state: State): Decision {
   return { step: { type: 'orphan-claim', claim }, next: `Keep claim ${claim.name}` };
 }
 
-export const deletesNext = ({ legacy }: State): string =>
+const deletesNext = ({ legacy }: State): string =>
   `Delete EtcdCluster ${legacy?.name ?? ''} of the old operator`;
 
-export function awaitEnd(state: State): Decision {
+function awaitEnd(state: State): Decision {
   const message = 'It is being deleted; see its finalizers if it does not end.';
   return waitFor(deletesNext(state), [{ reason: 'LegacyEnding', message }]);
 }
@@ -59,6 +59,21 @@ export function awaitReady(next: string, cluster: FoundCluster | undefined): Dec
   if (cluster?.isReady === true) return undefined;
   const message = `The new EtcdCluster is not Ready: ${cluster?.says ?? 'it is gone.'}`;
   return waitFor(next, [{ reason: 'EtcdClusterStarting', message }]);
+}
+
+/** For a takeover after which nobody needs the old members: what they had is elsewhere, or lost. */
+export function deleteOnceReady(
+  state: State,
+  { legacyUid }: TakeoverWork,
+  cluster: FoundCluster | undefined,
+): Decision {
+  const { legacy } = state;
+  const next = deletesNext(state);
+  if (legacy === undefined || legacy.isEnding) return awaitEnd(state);
+  const unready = awaitReady(next, cluster);
+  if (unready !== undefined) return unready;
+  const { resourceVersion } = legacy;
+  return { step: { type: 'delete-legacy', uid: legacyUid, resourceVersion }, next };
 }
 
 /** A write after the switch is in the old cluster alone: then that stays. */

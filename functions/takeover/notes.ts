@@ -9,22 +9,29 @@ import { operatorOf } from './legacy/operators.ts';
 import { lostNames } from './lost-names.ts';
 import { givenIn } from './read-secrets.ts';
 import type { Seen, State } from './state.ts';
+import { wipes } from './wipe/mode.ts';
+import { notesToWipe } from './wipe/notes.ts';
 
 export function notesOf(state: State): readonly Reason[] {
   const { legacy } = state;
   if (legacy === undefined) return [];
   return [
     ...operatorNotes(state),
-    ...emptyDirs(state, legacy),
-    ...away(state),
+    ...(wipes(state) ? [] : [...emptyDirs(state, legacy), ...away(state)]),
     ...elsewhere(state),
     ...size(state, legacy),
     ...strangerNotes(state),
-    ...(joins(state) ? notesToJoin(legacy) : [direct(legacy)]),
+    ...itsNotes(state, legacy),
     ...otherNames(state, legacy),
     ...operatorOf(state.takeover.spec.legacy).notes(state, legacy),
     ...unasked(state),
   ];
+}
+
+/** In the way in which data comes over. */
+function itsNotes(state: State, legacy: LegacyEtcd): readonly Reason[] {
+  if (joins(state)) return notesToJoin(legacy);
+  return wipes(state) ? notesToWipe(state, legacy) : [direct(legacy)];
 }
 
 export function operatorNotes({ operators: found }: Seen): readonly Reason[] {

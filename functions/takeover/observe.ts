@@ -25,6 +25,8 @@ import { isAtWork, isOver, isUndoing } from './records.ts';
 import type { State } from './state.ts';
 import { findTaken } from './taken.ts';
 import { readTarget } from './target.ts';
+import { wipes } from './wipe/mode.ts';
+import { observeWiping } from './wipe/observe-work.ts';
 
 type Observed = Pick<Deps, 'kube' | 'clock'> & {
   /** Members are asked through it; nobody asks them without. */
@@ -59,7 +61,9 @@ export async function observe(
     : await readForPlan(kube, found, legacy, signal);
   const toAsk = { ...found, ...planned };
   const about = { legacy, secrets: toAsk.secrets, pods: left.pods, canAsk: canAsk(toAsk) };
-  const members = door && (await askMembers(door.ask, about, signal));
+  // A plan that gives the data up is carried out whoever answers.
+  const isSilent = wipes({ takeover }) && isAtWork(takeover);
+  const members = isSilent ? undefined : door && (await askMembers(door.ask, about, signal));
   const seen = { ...found, ...planned, members };
   return { state: await observedWork({ kube, clock, door, signal }, seen), isRemembered: false };
 }
@@ -87,7 +91,10 @@ async function observedWork({ kube, clock, door, signal }: Looking, state: State
   const { takeover } = state;
   const { work } = takeover.status;
   if (!isAtWork(takeover) || work === undefined || door === undefined) return state;
-  const taken = isUndoing(work) ? await findTaken(kube, takeover, signal) : [];
+  const wiping = wipes(state) ? await observeWiping({ kube, signal }, takeover, work) : undefined;
+  const isUnmade = wiping !== undefined && wiping.cluster === undefined;
+  const taken = isUndoing(work) || isUnmade ? await findTaken(kube, takeover, signal) : [];
+  if (wiping !== undefined) return { ...state, taken, wiping };
   if (joins(state)) {
     return { ...state, taken, joining: await observeJoining({ kube, door, signal }, state, work) };
   }
@@ -113,6 +120,7 @@ const NOTHING_FOUND = {
   others: [],
   work: undefined,
   joining: undefined,
+  wiping: undefined,
 } as const;
 
 async function readLegacy(

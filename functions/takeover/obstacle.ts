@@ -7,6 +7,7 @@ import { intoOf, type Records, selectorText } from './records.ts';
 import { refuseAccess } from './refuse-secrets.ts';
 import { isBegun } from './stages.ts';
 import type { State } from './state.ts';
+import { wipes } from './wipe/mode.ts';
 
 /** The plan was about another thing than there is now: only a person can say what to do. */
 export function obstacleTo(state: State, records: Records): Reason | undefined {
@@ -15,7 +16,9 @@ export function obstacleTo(state: State, records: Records): Reason | undefined {
   const isDeleting = isBegun(records, 'DeleteLegacy');
   if (isDeleting && legacy === undefined) return undefined;
   if (legacy?.uid !== work.legacyUid || (legacy.isEnding && !isDeleting)) return LEGACY_GONE;
-  const [lacking] = [...refuseAccess(state), ...claimsGo(state)];
+  // Where the data are given up nobody is asked.
+  const access = wipes(state) ? [] : refuseAccess(state);
+  const [lacking] = [...access, ...claimsGo(state)];
   if (lacking !== undefined) return lacking;
   if (isSwitched(state)) return undefined;
   if (intoOf(takeover) !== work.into) return SPEC_CHANGED;

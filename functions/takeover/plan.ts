@@ -5,6 +5,7 @@ import type { Reason } from '../../shared/kube/conditions.ts';
 import { hashOf } from '../../shared/hash.ts';
 import { joined } from '../../shared/stateful/decision.ts';
 import { claimsGo } from './claims-go.ts';
+import { isQuorate } from './frozen.ts';
 import { joins } from './join/mode.ts';
 import { madeToJoin, stepsToJoin } from './join/planned.ts';
 import { refuseJoin } from './join/refuse.ts';
@@ -22,15 +23,28 @@ import {
 import { refuseSecrets } from './refuse-secrets.ts';
 import { refuseCertificates, refuseTarget } from './refuse-target.ts';
 import type { Asked, State } from './state.ts';
+import { wipes } from './wipe/mode.ts';
+import { madeToWipe, stepsToWipe } from './wipe/planned.ts';
+import {
+  refuseEmptyTarget,
+  refuseFilled,
+  refuseUncertified,
+  refuseUncounted,
+  refuseUnsaid,
+} from './wipe/refuse.ts';
 
 const ID_LENGTH = 12;
 
 const LAST_CHANCE =
   'its pods and claims go with it. Back up a member that still answers now: npm run backup.';
 
+type Refuse = (state: State) => readonly Reason[];
+
+const missing: Refuse = (state) => refuseMissing(state, LAST_CHANCE);
+
 /** In the order in which people would look into them. */
-const REFUSALS: readonly ((state: State) => readonly Reason[])[] = [
-  (state) => refuseMissing(state, LAST_CHANCE),
+const REFUSALS: readonly Refuse[] = [
+  missing,
   refuseOthers,
   refuseSecrets,
   refuseMembers,
@@ -44,16 +58,39 @@ const REFUSALS: readonly ((state: State) => readonly Reason[])[] = [
   refuseJoin,
 ];
 
+/** Whether members answer, and what they would say, does not matter. */
+const REFUSALS_TO_WIPE: readonly Refuse[] = [
+  missing,
+  refuseUnsaid,
+  refuseOthers,
+  refuseUncounted,
+  refuseItsServices,
+  refuseItsWays,
+  refuseItsOperator,
+  refuseFilled,
+  refuseEmptyTarget,
+  refuseUncertified,
+];
+
 export function planOf(state: State): TakeoverPlan {
-  const refusals = REFUSALS.flatMap((refuse) => refuse(state));
+  const all = wipes(state) ? REFUSALS_TO_WIPE : REFUSALS;
+  const refusals = all.flatMap((refuse) => refuse(state));
   const rest = {
-    objects: plannedObjects(state, joins(state) ? madeToJoin : madeToRestore),
-    steps: joins(state) ? stepsToJoin(state) : plannedSteps(state),
+    objects: plannedObjects(state, madeIn(state)),
+    steps: stepsOf(state),
     refusals,
     notes: notesOf(state),
   };
   // Where nobody asked the members nobody knows what the plan is about.
   return proposed(state, rest, state.members === undefined ? undefined : idOf(state));
+}
+
+const madeIn = (state: State) =>
+  joins(state) ? madeToJoin : wipes(state) ? madeToWipe : madeToRestore;
+
+function stepsOf(state: State): TakeoverPlan['steps'] {
+  if (joins(state)) return stepsToJoin(state);
+  return wipes(state) ? stepsToWipe(state) : plannedSteps(state);
 }
 
 /** `id`: undefined where members or servers were not asked. */
@@ -93,6 +130,8 @@ function idOf({ takeover, legacy, secrets, target, members, ...state }: State): 
       secret.is === 'found' ? secret.resourceVersion : secret.is,
     ]),
     members: [...(members ?? [])].map(([pod, asked]) => [pod, identityOf(asked)]),
+    // Once they could be asked for their data a person has to say again that nobody needs it.
+    ...(wipes({ takeover }) ? { isQuorate: isQuorate({ members }) } : {}),
     world: {
       client: client && lasting(client),
       headless: headless && lasting(headless),
@@ -107,7 +146,7 @@ function idOf({ takeover, legacy, secrets, target, members, ...state }: State): 
 
 /** Words of a person on the plan are left out. */
 export function idFor({ uid, name, spec: said }: Takeover, about: object): string {
-  const { confirm: _, rollback: __, ...spec } = said;
+  const { confirm: _, rollback: __, wipe: ___, ...spec } = said;
   return `${name}-${hashOf({ uid, spec, ...about }).slice(0, ID_LENGTH)}`;
 }
 

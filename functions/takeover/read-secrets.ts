@@ -28,8 +28,10 @@ export const secretsOf = (tls: LegacyEtcd['tls']): readonly string[] =>
     : [...new Set([tls.operatorSecret, tls.serverSecret, tls.trustSecret])].filter(Boolean);
 
 /** Those that a plan is about. */
-export const planSecretsOf = ({ tls }: Pick<LegacyEtcd, 'tls'>, target: Target) =>
-  tls === undefined ? [] : [...secretsOf(tls), givenIn(target)];
+export const planSecretsOf = ({ tls }: Pick<LegacyEtcd, 'tls'>, target: Target) => [
+  ...secretsOf(tls),
+  givenIn(target),
+];
 
 /** By which members are asked as long as it is carried out. */
 export const workSecretsOf = ({ tls }: Pick<LegacyEtcd, 'tls'>) =>

@@ -78,7 +78,7 @@ const endsWithAlarm = (pods: readonly string[], { statefulSet }: LegacyEtcd): Re
     'Take it over by hand: docs/takeover.md.',
 });
 
-const tooMany = ({ name, label }: LegacyEtcd): Reason => ({
+export const tooMany = ({ name, label }: LegacyEtcd): Reason => ({
   reason: 'TooMany',
   message:
     `More pods or claims have the label ${label}: ${name} than any operator ` +

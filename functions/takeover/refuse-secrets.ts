@@ -10,18 +10,23 @@ import { givenIn } from './read-secrets.ts';
 import type { State } from './state.ts';
 
 export function refuseSecrets(state: State): readonly Reason[] {
-  const { legacy, target } = state;
+  const { legacy } = state;
   if (legacy?.tls === undefined) return [];
   const { operatorSecret, serverSecret, served, trustSecret, trusted } = legacy.tls;
   if (operatorSecret === '') return [unnamed(legacy.tls)];
-  const given = givenIn(target);
   return [
     ...refuseAccess(state),
     ...endSoon(state),
     ...(serverSecret === trustSecret ? [] : lackOf(state, serverSecret, [served])),
     ...(mayTrustBlindly(state) ? [] : lackOf(state, trustSecret, [trusted])),
-    ...(given === '' ? [] : lackOf(state, given, ['tls.crt', 'tls.key', 'ca.crt'])),
+    ...refuseGiven(state),
   ];
+}
+
+/** The Secret that the new members show. */
+export function refuseGiven(state: State): readonly Reason[] {
+  const given = givenIn(state.target);
+  return given === '' ? [] : lackOf(state, given, ['tls.crt', 'tls.key', 'ca.crt']);
 }
 
 /**

@@ -109,6 +109,15 @@ export interface FoundJob extends FoundMade {
 export interface FoundCluster extends FoundMade {
   readonly isReady: boolean;
   readonly says: string;
+  /** As it tells it; undefined before it is born. */
+  readonly clusterId: string | undefined;
+}
+
+/** The new cluster, where the takeover makes it itself. */
+export interface Own {
+  readonly cluster: FoundCluster | undefined;
+  /** Claims of its members; looked for while it is taken back. */
+  readonly memberClaims: readonly FoundMade[];
 }
 
 /** How far keys were compared in this look. */
@@ -142,11 +151,8 @@ export interface FreshMember {
 }
 
 /** Looked for while members join, and until it is over. */
-export interface Joining {
-  readonly cluster: FoundCluster | undefined;
+export interface Joining extends Own {
   readonly fresh: readonly FreshMember[];
-  /** Claims of members of the new cluster; looked for while it is taken back. */
-  readonly memberClaims: readonly FoundMade[];
   /** How the data of new members compares; read only when it is time for it. */
   readonly hashes: { readonly isSame: boolean; readonly told: string } | Reason | undefined;
 }
@@ -185,4 +191,6 @@ export interface State extends Seen {
   readonly work: Work | undefined;
   /** The same of a plan in which members join. */
   readonly joining: Joining | undefined;
+  /** The same of a plan that gives the data up. */
+  readonly wiping: Own | undefined;
 }

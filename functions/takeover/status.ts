@@ -9,6 +9,7 @@ import type {
 import { hexOf } from '../../shared/etcd/admin/ids.ts';
 import type { ConditionInput } from '../../shared/kube/conditions.ts';
 import { isEnding } from '../../shared/kube/objects.ts';
+import { listed } from '../../shared/stateful/decision.ts';
 import { condition, NOT_DEGRADED, progressing } from '../../shared/stateful/conditions.ts';
 import type { StatusUpdate } from '../../shared/stateful/write-status.ts';
 import { type AnyDecision, type AnyState, anyPlanOf, isOfNats } from './any-state.ts';
@@ -16,6 +17,7 @@ import { joins } from './join/mode.ts';
 import type { NatsState } from './nats/state.ts';
 import { isOver, type Records } from './records.ts';
 import type { FoundPod, State } from './state.ts';
+import { wipes } from './wipe/mode.ts';
 
 /** A database that is written to grows all the time, and its status is not to. */
 const STEP_BYTES = 2 ** 20;
@@ -117,6 +119,7 @@ function complete(
 function takenOver(state: AnyState, work: TakeoverWork | undefined): string {
   const { into, legacy } = state.takeover.spec;
   if (isOfNats(state)) return `NatsCluster ${into.name} has the clients of ${legacy.name}.`;
+  if (wipes(state)) return wiped(into.name, legacy.name, work);
   if (joins(state))
     return `EtcdCluster ${into.name} has the data and the clients of ${legacy.name}.`;
   return (
@@ -125,14 +128,21 @@ function takenOver(state: AnyState, work: TakeoverWork | undefined): string {
   );
 }
 
+function wiped(name: string, legacy: string, work: TakeoverWork | undefined): string {
+  const claims = (work?.claims ?? []).map((claim) => claim.name);
+  const kept = claims.length === 0 ? '' : ` Kept, without an owner: claims ${listed(claims)}.`;
+  return `EtcdCluster ${name} was born empty, and has the clients of ${legacy}.${kept}`;
+}
+
 const serversOf = ({ pods, servers }: NatsState): readonly LegacyMember[] =>
   pods.map(({ name: pod }) => {
     const asked = servers?.get(pod) ?? UNASKED;
     return { pod, ...('silent' in asked ? asked : { version: asked.version }) };
   });
 
+/** Where none was asked they are as they were. */
 const membersOf = (state: State): readonly LegacyMember[] =>
-  state.pods.map((pod) => memberOf(state, pod));
+  state.members === undefined ? [] : state.pods.map((pod) => memberOf(state, pod));
 
 const UNASKED = { silent: 'It was not asked.' };
 

@@ -1,7 +1,8 @@
 // Stops the operator before anything is done, and gives it back its replicas on rollback. Pure.
 import type { TakeoverWork } from '../../shared/api/takeover.ts';
 import { waitFor } from '../../shared/stateful/decision.ts';
-import type { CommonDecision } from './decision.ts';
+import type { CommonDecision, CommonStep } from './decision.ts';
+import { operatorsIn, type Stage } from './stages.ts';
 import type { FoundOperator, Seen } from './state.ts';
 
 type Found = Pick<Seen, 'operators'>;
@@ -28,6 +29,13 @@ export function stopOperators({ operators }: Found, work: TakeoverWork): CommonD
   const message = `Pods of Deployment ${namespace}/${name} are still there.`;
   return waitFor(next, [{ reason: 'OperatorStopping', message }]);
 }
+
+export const operatorStage = (state: Found, work: TakeoverWork): Stage<CommonStep> => ({
+  name: 'StopOperator',
+  precondition: operatorsIn(work),
+  isDone: stoppedOperators(state),
+  act: () => stopOperators(state, work),
+});
 
 /** The first that does not have the replicas of before. */
 export function restartOperators(

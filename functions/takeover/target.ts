@@ -4,9 +4,9 @@ import type { KubeClient } from '../../shared/kube/client.ts';
 import { asStored, refusedOf } from './as-stored.ts';
 import { carriedOver } from './carry-over.ts';
 import { grantOfEtcd } from './grant.ts';
-import { etcdClusterManifest } from './join/render.ts';
 import type { LegacyEtcd } from './legacy.ts';
 import type { Takeover } from './object.ts';
+import { ownClusterManifest } from './own-cluster.ts';
 import type { Target } from './state.ts';
 
 export async function readTarget(
@@ -16,7 +16,7 @@ export async function readTarget(
   signal: AbortSignal,
 ): Promise<Target> {
   const spec = carriedOver(legacy, takeover.spec);
-  const manifest = etcdClusterManifest(takeover, spec);
+  const manifest = ownClusterManifest(takeover, spec);
   const grant = grantOfEtcd(takeover, legacy);
   const wanted = { ref: ETCD_CLUSTERS, manifest, grant };
   const target = await asStored<EtcdClusterSpec>(kube, wanted, signal);

@@ -49,13 +49,15 @@ export interface LegacyReference {
 
 export interface TakeoverSpec {
   readonly legacy: LegacyReference;
-  /** Restore or Join for an EtcdCluster, Route for a NATS. */
-  readonly mode: 'Restore' | 'Join' | 'Route';
+  /** Restore, Join or Wipe for an EtcdCluster, Route for a NATS. */
+  readonly mode: 'Restore' | 'Join' | 'Wipe' | 'Route';
   readonly into: {
     readonly name: string;
     /** As of a cluster of ours of that kind, over what the legacy object says. */
     readonly spec?: Readonly<Record<string, unknown>>;
   };
+  /** The name of the legacy object, of which a person says that its data is given up. */
+  readonly wipe?: string;
   /** The id of the plan that is to be carried out. */
   readonly confirm?: string;
   /** Back to the legacy cluster, as long as there is a way. */

@@ -1,13 +1,12 @@
 // The first records of a plan in which members join, when it is confirmed: who is there, and who is
 // to join. Pure.
-import { memberPeerUrl, peerNameOf } from '../../../shared/api/etcd-names.ts';
+import { memberPeerUrl } from '../../../shared/api/etcd-names.ts';
 import type { NewMember } from '../../../shared/api/takeover.ts';
 import { hexOf } from '../../../shared/etcd/admin/ids.ts';
 import type { EtcdMember } from '../../../shared/etcd/admin/members.ts';
-import { hashOf } from '../../../shared/hash.ts';
 import { answersOf } from '../answers.ts';
 import { firstRecords } from '../begin.ts';
-import { carriedOver } from '../carry-over.ts';
+import { newPeers, targetHash } from '../own-cluster.ts';
 import type { Records } from '../records.ts';
 import type { State } from '../state.ts';
 
@@ -28,16 +27,10 @@ export const addressOf = ({
   peerUrl: peerUrls.length === 1 ? (peerUrls[0] ?? '') : '',
 });
 
-/** The EtcdCluster that is to be made. */
-export const targetHash = ({ legacy, takeover }: State): string =>
-  legacy === undefined ? '' : hashOf(carriedOver(legacy, takeover.spec));
-
-/** None where the API server would not store it. */
-export function newMembers({ takeover, target }: State): readonly NewMember[] {
-  const { namespace, spec } = takeover;
+function newMembers(state: State): readonly NewMember[] {
+  const { namespace, spec } = state.takeover;
   const cluster = spec.into.name;
-  return Array.from({ length: target.spec?.replicas ?? 0 }, (_, at) => {
-    const name = peerNameOf(cluster, at);
+  return newPeers(state).map((name) => {
     const peerUrl = memberPeerUrl({ namespace, cluster, peer: name }, { mode: 'None' });
     return { name, peerUrl };
   });

@@ -2,20 +2,13 @@
 // not done is next. Until the first old member leaves it is looked in each look whether all that
 // joined are well. Pure.
 import { waitFor } from '../../../shared/stateful/decision.ts';
-import {
-  awaitEnd,
-  awaitReady,
-  deletesNext,
-  isSwitched,
-  orphanClaims,
-  ownedClaims,
-} from '../lead-over.ts';
+import { deleteOnceReady, isSwitched, orphanClaims, ownedClaims } from '../lead-over.ts';
 import { obstacleTo } from '../obstacle.ts';
 import type { Step } from '../decision.ts';
 import type { Records } from '../records.ts';
-import { endNow, operatorsIn, type Stage, stageNow } from '../stages.ts';
+import { endNow, type Stage, stageNow } from '../stages.ts';
 import type { State } from '../state.ts';
-import { stopOperators, stoppedOperators } from '../stop-operators.ts';
+import { operatorStage } from '../stop-operators.ts';
 import type { JoinDecision, JoinStep } from './decision.ts';
 import { joinMembers } from './join-members.ts';
 import { areLeft, leaveMembers } from './leave-members.ts';
@@ -34,15 +27,8 @@ export function carryOutJoin(state: State, records: Records): JoinDecision {
     ...(work.switchingAt === undefined ? [joinStage(state, records)] : []),
     ...leadingStages(state, records),
   ];
-  return stageNow([operatorStage(state, records), ...stages], records, state.nowMs);
+  return stageNow([operatorStage(state, work), ...stages], records, state.nowMs);
 }
-
-const operatorStage = (state: State, { work }: Records): JoinStage => ({
-  name: 'StopOperator',
-  precondition: operatorsIn(work),
-  isDone: stoppedOperators(state),
-  act: () => stopOperators(state, work),
-});
 
 function joinStage(state: State, records: Records): JoinStage {
   const { clusterId, oldMembers = [] } = records.work;
@@ -84,18 +70,7 @@ function leadingStages(state: State, records: Records): readonly JoinStage[] {
       name: 'DeleteLegacy',
       precondition: `It has uid ${legacyUid}, no member in the list, no claim and no client.`,
       isDone: false,
-      act: () => deleteLegacy(state, records),
+      act: () => deleteOnceReady(state, records.work, state.joining?.cluster),
     },
   ];
-}
-
-/** All that its pods had is in the new members, which the stages before have seen. */
-function deleteLegacy(state: State, { work }: Records): JoinDecision {
-  const { legacy } = state;
-  const next = deletesNext(state);
-  if (legacy === undefined || legacy.isEnding) return awaitEnd(state);
-  const unready = awaitReady(next, state.joining?.cluster);
-  if (unready !== undefined) return unready;
-  const { resourceVersion } = legacy;
-  return { step: { type: 'delete-legacy', uid: work.legacyUid, resourceVersion }, next };
 }

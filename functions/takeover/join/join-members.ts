@@ -4,10 +4,9 @@
 import { claimName } from '../../../shared/api/etcd-names.ts';
 import type { Reason } from '../../../shared/kube/conditions.ts';
 import { listed, waitFor } from '../../../shared/stateful/decision.ts';
-import { nameTaken } from '../blocked.ts';
+import { makeOwnCluster } from '../own-cluster.ts';
 import type { Records } from '../records.ts';
 import type { State } from '../state.ts';
-import { targetHash } from './begin.ts';
 import type { JoinDecision } from './decision.ts';
 import {
   awayReason,
@@ -34,18 +33,11 @@ export function joinMembers(state: State, records: Records): JoinDecision {
 /** Not before its first member is in the list: nobody would tell that one whom it joins. */
 function makeCluster(state: State, { work }: Records, view: View): JoinDecision | undefined {
   const cluster = state.joining?.cluster;
-  const next = 'Make the EtcdCluster';
-  if (cluster?.isOurs === false) return nameTaken(next, 'EtcdCluster', cluster.name);
-  if (cluster?.isEnding === true) {
-    const message = `EtcdCluster ${cluster.name} is being deleted by somebody.`;
-    const ending = { reason: 'Ending', message };
-    return waitFor(next, [ending], ending);
-  }
-  if (cluster !== undefined || placesOn(view, 'New').length === 0) return undefined;
-  const gone = goneWithData(state, view);
-  if (gone !== undefined) return waitFor(next, [gone], gone);
-  if (targetHash(state) !== work.target) return waitFor(next, [CHANGED], CHANGED);
-  return { step: { type: 'make-etcd-cluster' }, next };
+  const isEarly = placesOn(view, 'New').length === 0;
+  if (cluster === undefined && isEarly) return undefined;
+  const gone = cluster === undefined ? goneWithData(state, view) : undefined;
+  if (gone !== undefined) return waitFor('Make the EtcdCluster', [gone], gone);
+  return makeOwnCluster(state, work, cluster);
 }
 
 /**
@@ -65,13 +57,6 @@ function goneWithData({ joining, takeover }: State, view: View): Reason | undefi
     'another Takeover.';
   return { reason: 'EtcdClusterGone', message };
 }
-
-const CHANGED = {
-  reason: 'SpecChanged',
-  message:
-    'The old EtcdCluster says something else than when the plan was confirmed, and so would the ' +
-    'new one. Roll it back (spec.rollback: true), and create another Takeover.',
-};
 
 /** A pod starts within it, and copies the data; later a person has to look what keeps it. */
 const STARTS_WITHIN_MS = 180_000;

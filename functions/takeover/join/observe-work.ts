@@ -1,7 +1,6 @@
 // Reads what only matters while members join or leave: the new EtcdCluster, the word of its
 // members, and the hash of their keys when it is time for it. Writes nothing.
 import { ETCD_CLUSTERS } from '../../../shared/api/etcd-cluster.ts';
-import { claimName, ORDINALS, peerNameOf } from '../../../shared/api/etcd-names.ts';
 import type { TakeoverWork } from '../../../shared/api/takeover.ts';
 import { Failure } from '../../../shared/errors.ts';
 import type { EtcdHashKv } from '../../../shared/etcd/admin/upkeep.ts';
@@ -9,9 +8,9 @@ import type { KubeClient } from '../../../shared/kube/client.ts';
 import { accessToNew } from '../access.ts';
 import { askAt } from '../ask-members.ts';
 import type { Door } from '../door.ts';
-import { foundCluster, memberClaims, newPods } from '../find-new.ts';
+import { foundCluster, newPods, ownMemberClaims } from '../find-new.ts';
 import { isSwitched } from '../lead-over.ts';
-import type { FoundMade, FreshMember, Joining, State } from '../state.ts';
+import type { FreshMember, Joining, State } from '../state.ts';
 import { isJoining } from './render.ts';
 
 /** A gigabyte takes some seconds. */
@@ -45,21 +44,9 @@ export async function observeJoining(
   return {
     cluster: object && foundCluster(object, isJoining(object, takeover, work), work.clusterId),
     fresh,
-    memberClaims: areToSee ? await claimsOfNew(looking, state, work) : [],
+    memberClaims: areToSee ? await ownMemberClaims(looking, takeover, work.clusterId) : [],
     hashes: isTime(state, work) ? await compare(looking, state, fresh) : undefined,
   };
-}
-
-/** By their names as well, which were free. */
-async function claimsOfNew(
-  looking: Looking,
-  { takeover }: State,
-  { clusterId }: TakeoverWork,
-): Promise<readonly FoundMade[]> {
-  const { name } = takeover.spec.into;
-  const free = Array.from({ length: ORDINALS }, (_, at) => claimName(peerNameOf(name, at)));
-  const found = await memberClaims(looking, takeover, clusterId);
-  return found.filter((claim) => free.includes(claim.name));
 }
 
 const isTime = (state: State, { rollingBackAt }: TakeoverWork): boolean =>

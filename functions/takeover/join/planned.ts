@@ -6,12 +6,10 @@ import { hexOf } from '../../../shared/etcd/admin/ids.ts';
 import { listed } from '../../../shared/stateful/decision.ts';
 import { answersOf } from '../answers.ts';
 import type { LegacyEtcd } from '../legacy.ts';
+import { newPeers } from '../own-cluster.ts';
 import { make } from '../planned-objects.ts';
 import { deletesLegacy, orphanClaims, stopOperators, switchesService } from '../planned-steps.ts';
 import type { State } from '../state.ts';
-import { newMembers } from './begin.ts';
-
-const namesOf = (state: State): readonly string[] => newMembers(state).map(({ name }) => name);
 
 export function madeToJoin(state: State, { name: from }: LegacyEtcd): readonly PlannedObject[] {
   const { name } = state.takeover.spec.into;
@@ -22,7 +20,7 @@ export function madeToJoin(state: State, { name: from }: LegacyEtcd): readonly P
       `Its members join those of ${from}, and go on with its data; it makes its own Services, ` +
         `${name} and ${headlessName(name)}.`,
     ),
-    ...namesOf(state).map((peer) =>
+    ...newPeers(state).map((peer) =>
       make('PersistentVolumeClaim', claimName(peer), `Member ${peer} copies the data into it.`),
     ),
   ];
@@ -38,7 +36,7 @@ export function stepsToJoin(state: State): readonly PlannedStep[] {
     {
       name: 'JoinMembers',
       does:
-        `${listed(namesOf(state))} join as members that vote, one after another; a learner ` +
+        `${listed(newPeers(state))} join as members that vote, one after another; a learner ` +
         'comes from 3.4 on alone. EtcdCluster ' +
         `${name} starts each once it is in the list of members.`,
       precondition:

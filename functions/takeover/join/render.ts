@@ -1,18 +1,12 @@
 // The EtcdCluster whose members join old ones: it is told whose data they have, and who the others
 // are. It stays when the Takeover goes. Pure.
-import { ETCD_CLUSTERS } from '../../../shared/api/etcd-cluster.ts';
 import { JOINS_ANNOTATION, joinsText } from '../../../shared/api/etcd-joins.ts';
 import { CLUSTER_ID_ANNOTATION } from '../../../shared/api/etcd-peer.ts';
 import type { TakeoverWork } from '../../../shared/api/takeover.ts';
 import type { KubeObject, Manifest } from '../../../shared/kube/objects.ts';
-import { annotationsFor, clusterFor, isMadeFor } from '../made-for.ts';
+import { annotationsFor, isMadeFor } from '../made-for.ts';
 import type { Takeover } from '../object.ts';
-
-/** As the API server is asked how it would store it: who joins whom is not known yet. */
-export const etcdClusterManifest = (
-  takeover: Takeover,
-  spec: Readonly<Record<string, unknown>>,
-): Manifest => clusterFor(takeover, { ref: ETCD_CLUSTERS, kind: 'EtcdCluster' }, spec);
+import { ownClusterManifest } from '../own-cluster.ts';
 
 /** As it is made. A plan about members at other addresses is refused. */
 export function joiningManifest(
@@ -20,7 +14,7 @@ export function joiningManifest(
   spec: Readonly<Record<string, unknown>>,
   { clusterId = '', oldMembers = [] }: TakeoverWork,
 ): Manifest {
-  const manifest = etcdClusterManifest(takeover, spec);
+  const manifest = ownClusterManifest(takeover, spec);
   const joins = joinsText(
     oldMembers.map(({ name, peerUrl: url }) => ({ name, url })),
     takeover.namespace,

@@ -1,21 +1,17 @@
 // Applies one step of a takeover in which members join. A change of members is asked for by their
 // id or address, so that it can be repeated; what it became of the next look tells.
-import { ETCD_CLUSTERS } from '../../../shared/api/etcd-cluster.ts';
 import { LEGACY_ETCDS } from '../../../shared/api/takeover.ts';
 import { hexOf } from '../../../shared/etcd/admin/ids.ts';
 import { isEtcdFailure } from '../../../shared/etcd/admin/failure.ts';
-import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { Reason } from '../../../shared/kube/conditions.ts';
 import { applied, slowly, type StepResult, unconfirmed } from '../../../shared/stateful/steps.ts';
 import type { AnyStep } from '../any-state.ts';
-import { carriedOver } from '../carry-over.ts';
 import type { Door } from '../door.ts';
 import { leadToOld } from '../lead-service.ts';
 import type { State } from '../state.ts';
 import { applyStep, type StepDeps } from '../steps.ts';
 import type { JoinStep } from './decision.ts';
 import { reach } from './reach.ts';
-import { joiningManifest } from './render.ts';
 
 export interface JoinDeps extends StepDeps {
   readonly door: StepDeps['door'] & Pick<Door, 'add' | 'remove' | 'moveLeader'>;
@@ -35,8 +31,6 @@ export async function applyJoinStep(
     case 'remove-member':
     case 'move-leader':
       return changeMembers(deps, state, step, signal);
-    case 'make-etcd-cluster':
-      return makeCluster(deps.kube, state, signal);
     case 'lead-back': {
       const old = { ref: LEGACY_ETCDS, who: 'members' };
       return leadToOld(deps.kube, state.takeover, step.service, old, signal);
@@ -101,17 +95,4 @@ function sentenceOf(step: Change): Reason {
     default:
       return { reason: 'LeaderMoved', message: `${step.by.name} let ${step.to.name} lead.` };
   }
-}
-
-/** One that is there already stays as it is, and the next look says whose it is. */
-async function makeCluster(
-  kube: KubeClient,
-  { takeover, legacy }: State,
-  signal: AbortSignal,
-): Promise<StepResult> {
-  const { work } = takeover.status;
-  if (work === undefined || legacy === undefined) throw new Error('there is nothing to make');
-  const manifest = joiningManifest(takeover, carriedOver(legacy, takeover.spec), work);
-  await kube.create(ETCD_CLUSTERS, manifest, { signal });
-  return applied('Created', `Created EtcdCluster ${takeover.spec.into.name}.`);
 }

@@ -9,8 +9,9 @@ const spec: Whole<Omit<TakeoverSpec, 'into'>> & Pick<TakeoverSpec, 'into'> = {
     name: 'old',
     operator: { namespace: 'operators', name: 'etcd-operator' },
   },
-  mode: 'Restore',
+  mode: 'Wipe',
   into: { name: 'new', spec: {} },
+  wipe: 'old',
   confirm: 'over-0123456789ab',
   rollback: false,
 };

@@ -32,6 +32,8 @@ test.each<[object]>([
   [{ ...CHART, mode: 'Route' }],
   [{ mode: 'Join', confirm: 'one-0123456789ab' }],
   [{ ...AENIX, confirm: 'one-0123456789ab' }],
+  [{ mode: 'Wipe' }],
+  [{ mode: 'Wipe', wipe: 'old', confirm: 'one-0123456789ab' }],
 ])('%j is taken', async (changes) => {
   expect(await specOf(await create(wanted(changes)))).toMatchObject(changes);
 });
@@ -50,7 +52,13 @@ test.each<[object, string]>([
   [CHART, 'and so is the StatefulSet of a NATS'],
   [{ ...legacy({ kind: 'StatefulSet' }), mode: 'Route' }, 'StatefulSets of apps/v1, are taken over'],
   [{ ...NATS, mode: 'Join' }, 'A NatsCluster is taken over with mode Route'],
-  [{ mode: 'Wipe' }, 'Wipe is not planned by this version'],
+  [{ mode: 'Wipe', confirm: 'one-0123456789ab' }, 'write the name of the legacy object as wipe'],
+  [{ mode: 'Wipe', wipe: 'new' }, 'It has to be the name of the legacy object'],
+  [{ mode: 'Wipe', wipe: '' }, 'should be at least 1 chars long'],
+  [{ wipe: 'old' }, 'The data are given up with mode Wipe alone'],
+  [{ mode: 'Join', wipe: 'old' }, 'The data are given up with mode Wipe alone'],
+  [{ ...NATS, mode: 'Wipe', wipe: 'old' }, 'A NatsCluster is taken over with mode Route'],
+  [{ ...AENIX, mode: 'Wipe', wipe: 'old' }, 'taken over with mode Restore alone'],
   [{ into: { name: 'old' } }, 'The legacy cluster has a Service of that name'],
   [{ into: { name: 'New' } }, 'The name becomes the name of Services'],
   [{ into: { name: 'a'.repeat(41) } }, 'may not be more than 40'],
@@ -101,4 +109,13 @@ test('a name that cannot begin the id of a plan is refused', async () => {
   const why = 'The name becomes a label and the beginning of the id of a plan';
   await expect(create(LEAST, 'a.b')).rejects.toThrow(why);
   await expect(create(LEAST, 'a'.repeat(41))).rejects.toThrow(why);
+});
+
+test('the word for a Wipe is not taken back beside the confirmation', async () => {
+  const name = await create(wanted({ mode: 'Wipe' }));
+  const confirm = `${name}-0123456789ab`;
+  await expect(edit(name, { confirm })).rejects.toThrow('write the name of the legacy object as');
+  await edit(name, { confirm, wipe: 'old' });
+  await expect(edit(name, { wipe: null })).rejects.toThrow('write the name of the legacy object');
+  await edit(name, { wipe: null, confirm: null });
 });

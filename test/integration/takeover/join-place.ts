@@ -1,6 +1,7 @@
-// A place for takeovers in which members join: a real etcd 3.3.27 of three members as bare pods,
-// which know each other by their names, and the functions, each with the rights of its own account.
-// Members of the new cluster are processes as well, and both sides resolve the names of all.
+// A place for takeovers whose EtcdCluster the function makes itself: a real etcd 3.3.27 of three
+// members as bare pods, which know each other by their names, and the functions, each with the
+// rights of its own account. Members of the new cluster are processes as well, and both sides
+// resolve the names of all.
 import { randomInt } from 'node:crypto';
 import { link, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -102,10 +103,16 @@ export class JoinPlace extends MortalPlace {
     await this.etcd.stop();
   }
 
-  async confirm(name: string, into: string): Promise<string> {
+  /** `how`: its mode, and what goes with that. */
+  async confirm(name: string, into: string, how: object = { mode: 'Join' }): Promise<string> {
     const spec = { storage: { medium: 'Volume', size: '10Gi' } };
-    await this.old.takeOver(name, { mode: 'Join', into: { name: into, spec } });
+    await this.old.takeOver(name, { ...how, into: { name: into, spec } });
     return this.confirmPlan(name);
+  }
+
+  /** No member answers any more. */
+  async killOld(): Promise<void> {
+    await Promise.all(OLD.map((name) => this.etcd.plane.part(name).kill()));
   }
 
   protected override kubeconfigOf(account: Named): Promise<string> {

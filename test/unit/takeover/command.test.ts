@@ -127,6 +127,17 @@ test('how members would join is printed', async () => {
   expect(out).not.toContain('FreezeWriters');
 });
 
+test('how the data would be given up is printed', async () => {
+  begin({ spec: { mode: 'Wipe' } });
+  withDefaults();
+  const { code, out } = await run();
+  expect(code).toBe(0);
+  expect(out).toMatch(/^1 MakeCluster +- +- +EtcdCluster new is made, and nothing is brought/m);
+  expect(out).toMatch(/^2 SwitchService +- +no way back +Service old-client leads to/m);
+  expect(out).toMatch(/^Keep +PersistentVolumeClaim +old-b +Loses its owner/m);
+  expect(out).toContain('- DataLost: EtcdCluster new is born empty');
+});
+
 test('a NatsCluster is found as well', async () => {
   beginNats();
   world.kube.remove(TAKEOVERS, { namespace, name: 'over' });

@@ -1,0 +1,30 @@
+// Reads what only matters while a plan that gives the data up is carried out or taken back: the new
+// EtcdCluster, and claims of its members. Writes nothing.
+import { ETCD_CLUSTERS } from '../../../shared/api/etcd-cluster.ts';
+import type { TakeoverWork } from '../../../shared/api/takeover.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import { foundCluster, ownMemberClaims } from '../find-new.ts';
+import { isMadeFor } from '../made-for.ts';
+import type { Takeover } from '../object.ts';
+import { isUndoing } from '../records.ts';
+import type { Own } from '../state.ts';
+
+/** No cluster has it: before one is born its claims have no id, and all others have one. */
+const UNBORN = '';
+
+export async function observeWiping(
+  looking: { readonly kube: KubeClient; readonly signal: AbortSignal },
+  takeover: Takeover,
+  work: TakeoverWork,
+): Promise<Own> {
+  const { kube, signal } = looking;
+  const target = { namespace: takeover.namespace, name: takeover.spec.into.name };
+  const object = (await kube.get(ETCD_CLUSTERS, target, { signal })) ?? undefined;
+  const { newClusterId } = work;
+  return {
+    cluster: object && foundCluster(object, isMadeFor(object, takeover), newClusterId ?? UNBORN),
+    memberClaims: isUndoing(work)
+      ? await ownMemberClaims(looking, takeover, newClusterId ?? UNBORN)
+      : [],
+  };
+}
