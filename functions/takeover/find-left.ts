@@ -16,9 +16,11 @@ export const OBJECTS_MAX = 40;
 type Services = Pick<State, 'client' | 'headless'>;
 type Left = Services & Pick<State, 'pods' | 'strangers' | 'claims' | 'isCut' | 'statefulSet'>;
 
+/** `known`: names of claims that were seen when the plan was confirmed. */
 export async function findLeft(
   kube: KubeClient,
   legacy: LegacyEtcd,
+  known: readonly string[],
   signal: AbortSignal,
 ): Promise<Left> {
   const isOwned = (object: KubeObject): boolean => belongsTo(object, legacy.uid);
@@ -31,11 +33,12 @@ export async function findLeft(
     if (belongsTo(object, hasPods)) pods.push(podOf(object));
     else strangers.push(object.metadata.name);
   }
-  const claims: FoundClaim[] = [];
-  for await (const object of labelled(kube, CLAIMS, where, signal)) {
+  const claimed = pods.slice(0, OBJECTS_MAX).flatMap(({ claim }) => claim ?? []);
+  const found = await claimsOf(kube, where, [...claimed, ...known], signal);
+  const claims = found.map((object): FoundClaim => {
     const goes = isOwned(object) || belongsTo(object, hasPods);
-    claims.push({ ...identityOf(object), isOwned: goes });
-  }
+    return { ...identityOf(object), isOwned: goes };
+  });
   const service = async (name: string): Promise<FoundService | undefined> => {
     const { namespace } = legacy;
     const object = await kube.get(SERVICES, { namespace, name }, { signal });
@@ -50,6 +53,24 @@ export async function findLeft(
     headless: await service(legacy.headlessService),
     statefulSet,
   };
+}
+
+/** By their names as well: one that has lost its label would go with its owner, unseen. */
+async function claimsOf(
+  kube: KubeClient,
+  where: Parameters<typeof labelled>[2],
+  names: readonly string[],
+  signal: AbortSignal,
+): Promise<readonly KubeObject[]> {
+  const claims: KubeObject[] = [];
+  for await (const object of labelled(kube, CLAIMS, where, signal)) claims.push(object);
+  const seen = new Set(claims.map(({ metadata }) => metadata.name));
+  for (const name of new Set(names.filter((one) => !seen.has(one)))) {
+    const { namespace } = where;
+    const object = await kube.get(CLAIMS, { namespace, name }, { signal });
+    if (object !== null) claims.push(object);
+  }
+  return claims;
 }
 
 const belongsTo = ({ metadata }: KubeObject, owner: string | undefined): boolean =>

@@ -53,7 +53,8 @@ export async function observe(
     return { state: await observedWork({ kube, clock, door, signal }, state), isRemembered: false };
   }
   const legacy = operatorOf(takeover.spec.legacy).legacyOf(object);
-  const left = await findLeft(kube, legacy, signal);
+  const known = (takeover.status.work?.claims ?? []).map(({ name }) => name);
+  const left = await findLeft(kube, legacy, known, signal);
   const operators = await findOperators(kube, takeover, signal);
   const found = { ...state, legacy, ...left, ...operators };
   const planned = isAtWork(takeover)

@@ -1,8 +1,10 @@
 // Reads what only matters while a plan that gives the data up is carried out or taken back: the new
 // EtcdCluster, and claims of its members. Writes nothing.
 import { ETCD_CLUSTERS } from '../../../shared/api/etcd-cluster.ts';
+import { CLUSTER_ID_ANNOTATION } from '../../../shared/api/etcd-peer.ts';
 import type { TakeoverWork } from '../../../shared/api/takeover.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
+import type { KubeObject } from '../../../shared/kube/objects.ts';
 import { foundCluster, ownMemberClaims } from '../find-new.ts';
 import { isMadeFor } from '../made-for.ts';
 import type { Takeover } from '../object.ts';
@@ -22,9 +24,13 @@ export async function observeWiping(
   const object = (await kube.get(ETCD_CLUSTERS, target, { signal })) ?? undefined;
   const { newClusterId } = work;
   return {
-    cluster: object && foundCluster(object, isMadeFor(object, takeover), newClusterId ?? UNBORN),
+    cluster: object && foundCluster(object, isEmpty(object, takeover), newClusterId ?? UNBORN),
     memberClaims: isUndoing(work)
       ? await ownMemberClaims(looking, takeover, newClusterId ?? UNBORN)
       : [],
   };
 }
+
+/** It was made for this Takeover, and is not to be born with the data of a cluster. */
+const isEmpty = (object: KubeObject, takeover: Takeover): boolean =>
+  isMadeFor(object, takeover) && object.metadata.annotations?.[CLUSTER_ID_ANNOTATION] === undefined;

@@ -176,10 +176,12 @@ const onceBegun =
     if (run.status.work !== undefined) befalls(run);
   };
 
-const putNew = (changes: object = {}) =>
+/** Somebody makes one of that name, with marks of ours. */
+const putNew = (marks: (uid: string) => object = () => ({})) =>
   onceBegun(({ kube, cluster }) => {
     if (cluster !== undefined) return;
-    const metadata = { ...at('new'), ...changes };
+    const { uid = '' } = kube.objects.get(`takeovers/${namespace}/over`)?.metadata ?? {};
+    const metadata = { ...at('new'), ...marks(uid) };
     kube.put(ETCD_CLUSTERS, {
       apiVersion: 'ballast.dev/v1alpha1',
       kind: 'EtcdCluster',
@@ -187,6 +189,8 @@ const putNew = (changes: object = {}) =>
       spec: {},
     });
   });
+
+const OURS = { 'ballast.dev/takeover': 'over' };
 
 const OBSTACLES: readonly [string, string, (run: WipeCarrying) => void][] = [
   [
@@ -202,7 +206,15 @@ const OBSTACLES: readonly [string, string, (run: WipeCarrying) => void][] = [
   [
     'it was made for a Takeover of this name before it',
     'NameTaken',
-    putNew({ labels: { 'ballast.dev/takeover': 'over' } }),
+    putNew(() => ({ labels: OURS, annotations: { 'ballast.dev/takeover-uid': 'former' } })),
+  ],
+  [
+    'it is to be born with the data of a cluster',
+    'NameTaken',
+    putNew((uid) => ({
+      labels: OURS,
+      annotations: { 'ballast.dev/takeover-uid': uid, [ID]: 'a1' },
+    })),
   ],
   [
     'the old one says something else',
@@ -295,6 +307,27 @@ test('a claim that comes after the plan is kept as well', async () => {
   await expectConverged(run);
   expect(namesOf(run, 'persistentvolumeclaims')).toContain('old-d-0');
   expect(ownersOf(run, 'persistentvolumeclaims', 'old-d-0')).toEqual([]);
+});
+
+test.each([
+  ['before the plan', 0, 'old-b'],
+  ['when its pod is gone as well', 1, 'old-c'],
+])('a claim that has lost its label %s is kept as well', async (_, begun, name) => {
+  const lose = ({ kube }: WipeCarrying): void => {
+    kube.change(CLAIMS, at(name), { metadata: { labels: null } });
+  };
+  const start = (): void => {
+    begin();
+    if (begun === 0) world.kube.change(CLAIMS, at(name), { metadata: { labels: null } });
+  };
+  const run = await WipeCarrying.confirmed({ start });
+  run.befalls = (one) => {
+    if (one.step !== 'MakeCluster' || begun === 0) return;
+    one.kube.remove(PODS, at(name));
+    lose(one);
+  };
+  await expectConverged(run);
+  expectDone(run);
 });
 
 test('claims beyond those that are told of keep the old object', async () => {

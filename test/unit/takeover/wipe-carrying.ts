@@ -103,7 +103,8 @@ export class WipeCarrying extends TakeoverRun<WipeCarrying> {
     const { cluster } = this;
     if (cluster === undefined) return;
     const { uid, annotations = {}, labels = {} } = cluster.metadata;
-    if (Object.hasOwn(annotations, ID)) throw new Error('it is told with whose data it is born');
+    // One of somebody else waits for that data.
+    if (Object.hasOwn(annotations, ID)) return;
     const known = this.claim('data-new-0')?.metadata.annotations?.[ID];
     const { clusterId, conditions } = Object(cluster['status']) as Record<string, unknown>;
     const isReady = conditions !== undefined;
