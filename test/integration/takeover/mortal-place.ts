@@ -106,12 +106,18 @@ export abstract class MortalPlace {
   /** Carried out by processes that die as they are told, each in place of the one before. */
   async wakeUntilDone(name: string, told: Deaths, witness = told.witness): Promise<void> {
     await this.startTakeover(witness);
+    const followed = this.followed(told, witness);
+    await this.wakeUntil(name, 'it to be done', ({ phase }) => phase === 'Done', followed);
+  }
+
+  /** Another one takes the place of one that has died. */
+  followed(told: Deaths, witness = told.witness): Followed {
     const died = async (): Promise<void> => {
       if (!told.isDead) return;
       await this.startTakeover(witness);
       told.isDead = false;
     };
-    await this.wakeUntil(name, 'it to be done', ({ phase }) => phase === 'Done', { died });
+    return { died };
   }
 
   async namesOf(ref: ResourceRef): Promise<readonly string[]> {

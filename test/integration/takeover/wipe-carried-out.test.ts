@@ -1,10 +1,10 @@
-// A confirmed plan that gives the data of an etcd 3.3.27 up: rolled back once the new cluster is
-// born all is as it was; carried out by a function that dies before and after each of its writes
-// clients write to an empty cluster, and old claims are there without an owner. The same where no
-// member answers any more.
+// A confirmed plan that gives the data of an etcd 3.3.27 up, by a function that dies before and
+// after each of its writes: rolled back from each step all is as it was; carried out clients write
+// to an empty cluster, and old claims are there without an owner. The same where no member answers
+// any more.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ETCD_CLUSTERS } from '../../../shared/api/etcd-cluster.ts';
-import { LEGACY_ETCDS } from '../../../shared/api/takeover.ts';
+import { LEGACY_ETCDS, type TakeoverStatus } from '../../../shared/api/takeover.ts';
 import { CLAIMS, PODS, SERVICES } from '../../../shared/stateful/parts.ts';
 import { JoinPlace, OLD } from './join-place.ts';
 import { expectTakenOver } from './mortal-place.ts';
@@ -33,15 +33,18 @@ function around(into: readonly string[]): void {
   afterAll(() => place?.stop(), LONG_MS);
 }
 
-const metadataOf = async () => {
-  const { items } = await place.kube.list(CLAIMS, { namespace });
-  return items.map(({ metadata }) => metadata);
-};
+const isAt =
+  (step: string) =>
+  ({ steps }: TakeoverStatus): boolean =>
+    steps?.at(-1)?.name === step;
+
 /** Those of the old cluster, each with its owner. */
-const oldClaims = async () =>
-  (await metadataOf())
-    .filter(({ name }) => OLD.includes(name))
-    .map(({ name, uid, ownerReferences }) => ({ name, uid, ownerReferences }));
+async function oldClaims() {
+  const { items } = await place.kube.list(CLAIMS, { namespace });
+  return items
+    .map(({ metadata: { name, uid, ownerReferences } }) => ({ name, uid, ownerReferences }))
+    .filter(({ name }) => OLD.includes(name));
+}
 
 /** The value of a key, as a client of the Service reads it. */
 async function read(key: string): Promise<string | undefined> {
@@ -79,35 +82,41 @@ async function expectWiped(into: string, before: readonly { readonly uid: string
 }
 
 describe('of members that answer', () => {
-  around(['next-1', 'next-2']);
+  around(['next-1', 'next-2', 'next-3', 'next-4']);
 
-  test('rolled back once the new cluster is born', { timeout: LONG_MS }, async () => {
-    await write('a', 'of before');
+  test.each<[string, string, (status: TakeoverStatus) => boolean]>([
+    ['when its operator is stopped', 'next-1', isAt('StopOperator')],
+    ['when the new cluster is to be made', 'next-2', isAt('MakeCluster')],
+    ['when that is born', 'next-3', ({ work }) => work?.newClusterId !== undefined],
+  ])('rolled back %s, all is as it was', { timeout: LONG_MS }, async (_, into, isTime) => {
+    await write(into, 'of before');
     const before = [await place.service(), await place.namesOf(PODS), await oldClaims()];
     await place.startTakeover(alive);
-    await place.confirm('back', 'next-1', WIPE);
-    await place.wakeUntil('back', 'it to be born', ({ work }) => work?.newClusterId !== undefined);
-    expect(await place.replicasOf('etcd-operator')).toBe(0);
-    await place.edit('back', { rollback: true });
-    await place.wakeUntil('back', 'it to be rolled back', ({ phase }) => phase === 'RolledBack');
+    await place.confirm(into, into, WIPE);
+    const told = deaths();
+    await place.startTakeover(told.witness);
+    await place.wakeUntil(into, 'it to come so far', isTime, place.followed(told));
+    await place.edit(into, { rollback: true });
+    const isBack = ({ phase }: TakeoverStatus) => phase === 'RolledBack';
+    await place.wakeUntil(into, 'it to be rolled back', isBack, place.followed(told));
     expect(await place.namesOf(ETCD_CLUSTERS)).toEqual([]);
-    expect((await metadataOf()).map(({ name }) => name)).toEqual(['old-b', 'old-c']);
+    expect(await place.namesOf(CLAIMS)).toEqual(['old-b', 'old-c']);
     expect([await place.service(), await place.namesOf(PODS), await oldClaims()]).toEqual(before);
     expect(await place.replicasOf('etcd-operator')).toBe(1);
-    expect(await read('a')).toBe('of before');
+    expect(await read(into)).toBe('of before');
   });
 
   test('carried out with a death at each write', { timeout: LONG_MS }, async () => {
     const before = await oldClaims();
     await place.startTakeover(alive);
-    const id = await place.confirm('over', 'next-2', WIPE);
+    const id = await place.confirm('over', 'next-4', WIPE);
     const { plan } = await place.status('over');
     const reasons = plan?.notes.map(({ reason }) => reason);
     expect(reasons).toEqual(expect.arrayContaining(['DataLost', 'DataCouldBeKept']));
     const told = deaths();
     await place.wakeUntilDone('over', told);
     await expectTakenOver(place, 'over', id, told, CHANGES);
-    await expectWiped('next-2', before);
+    await expectWiped('next-4', before);
     await expect(place.edit('over', { rollback: true })).rejects.toThrow('nothing leads back any');
   });
 });
