@@ -4,7 +4,7 @@
 // any more.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ETCD_CLUSTERS } from '../../../shared/api/etcd-cluster.ts';
-import { LEGACY_ETCDS, type TakeoverStatus } from '../../../shared/api/takeover.ts';
+import { LEGACY_ETCDS, TAKEOVERS, type TakeoverStatus } from '../../../shared/api/takeover.ts';
 import { CLAIMS, PODS, SERVICES } from '../../../shared/stateful/parts.ts';
 import { JoinPlace, OLD } from './join-place.ts';
 import { expectTakenOver } from './mortal-place.ts';
@@ -83,6 +83,16 @@ async function expectWiped(into: string, before: readonly { readonly uid: string
 
 describe('of members that answer', () => {
   around(['next-1', 'next-2', 'next-3', 'next-4']);
+
+  test('where its name was not granted nothing can be confirmed', async () => {
+    await place.startTakeover(alive);
+    const refused = place.confirm('bold', 'next-9', WIPE);
+    await expect(refused).rejects.toThrow(/--into NAME.*EtcdClusterRefused/);
+    const found = await place.kube.get(TAKEOVERS, { namespace, name: 'bold' });
+    if (found === null) throw new Error('there is no Takeover');
+    const { uid, resourceVersion } = found.metadata;
+    await place.kube.delete(TAKEOVERS, { namespace, name: 'bold' }, { uid, resourceVersion });
+  });
 
   test.each<[string, string, (status: TakeoverStatus) => boolean]>([
     ['when its operator is stopped', 'next-1', isAt('StopOperator')],
