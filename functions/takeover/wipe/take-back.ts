@@ -1,5 +1,6 @@
 // Takes a takeover that gives the data up back, before clients are led over: what was made is
 // deleted, with the claims of its members, which nobody has written to. Pure.
+import { awaitLate } from '../late.ts';
 import type { Records } from '../records.ts';
 import { endNow } from '../stages.ts';
 import type { State } from '../state.ts';
@@ -15,6 +16,7 @@ export function takeBackWipe(state: State, records: Records): WipeDecision {
     removed('EtcdCluster', cluster) ??
     goneParts(state, cluster) ??
     removedFirst(memberClaims) ??
+    awaitLate(records, state.nowMs) ??
     endNow(records, state.nowMs)
   );
 }

@@ -50,7 +50,10 @@ test.each<[object, string]>([
   ],
   [legacy({ operator: { name: 'etcd-operator' } }), 'namespace: Required value'],
   [CHART, 'and so is the StatefulSet of a NATS'],
-  [{ ...legacy({ kind: 'StatefulSet' }), mode: 'Route' }, 'StatefulSets of apps/v1, are taken over'],
+  [
+    { ...legacy({ kind: 'StatefulSet' }), mode: 'Route' },
+    'StatefulSets of apps/v1, are taken over',
+  ],
   [{ ...NATS, mode: 'Join' }, 'A NatsCluster is taken over with mode Route'],
   [{ mode: 'Wipe', confirm: 'one-0123456789ab' }, 'write the name of the legacy object as wipe'],
   [{ mode: 'Wipe', wipe: 'new' }, 'It has to be the name of the legacy object'],

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { Carrying } from './carrying.ts';
 import { JoinCarrying } from './join-carrying.ts';
 import { namesOf, type TakeoverRun } from './takeover-run.ts';
+import { WipeCarrying } from './wipe-carrying.ts';
 import { PODS_OF_OLD } from './world.ts';
 
 type Hook = (occurs: () => Promise<void>) => void;
@@ -43,7 +44,7 @@ const changes =
   };
 
 const isMade =
-  ({ kube }: JoinCarrying): Hook =>
+  <Run extends TakeoverRun<Run>>({ kube }: TakeoverRun<Run>): Hook =>
   (occurs) => {
     const create = kube.create.bind(kube);
     kube.create = async (ref, ...asked) => {
@@ -82,6 +83,15 @@ describe('members that join', () => {
     await turnedBack(run, { hook: isMade(run), isTime, work: () => other.sweep() });
     expect([membersOf(run), namesOf(run, 'etcdclusters')]).toEqual([PODS_OF_OLD, ['old']]);
   });
+});
+
+test('an empty EtcdCluster that is made when it is being rolled back is deleted', async () => {
+  const run = await WipeCarrying.confirmed();
+  const other = run.another();
+  const isTime = () => run.step === 'MakeCluster';
+  await turnedBack(run, { hook: isMade(run), isTime, work: () => other.sweep() });
+  expect(namesOf(run, 'etcdclusters')).toEqual(['old']);
+  expect(namesOf(run, 'persistentvolumeclaims')).toEqual(['old-b', 'old-c']);
 });
 
 describe('a snapshot that is restored', () => {

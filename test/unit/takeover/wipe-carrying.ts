@@ -31,13 +31,14 @@ export class WipeCarrying extends TakeoverRun<WipeCarrying> {
   answering: readonly string[];
   /** New members do not start. */
   isHeld = false;
-  #ms = NOW_MS;
+  readonly #time: { ms: number };
   /** The uid of the EtcdCluster to which clients have written. */
   #written: string | undefined;
 
-  private constructor(kube: KubeModel, answering: readonly string[]) {
+  private constructor(kube: KubeModel, answering: readonly string[], time = { ms: NOW_MS }) {
     super(kube);
     this.answering = answering;
+    this.#time = time;
   }
 
   protected get self(): WipeCarrying {
@@ -56,12 +57,16 @@ export class WipeCarrying extends TakeoverRun<WipeCarrying> {
   }
 
   copy(): WipeCarrying {
-    const copy = new WipeCarrying(this.kube.copy(), this.answering);
+    const copy = new WipeCarrying(this.kube.copy(), this.answering, { ...this.#time });
     copy.befalls = this.befalls;
     copy.isHeld = this.isHeld;
-    copy.#ms = this.#ms;
     copy.#written = this.#written;
     return copy;
+  }
+
+  /** A second instance of the function in the same world. */
+  another(): WipeCarrying {
+    return new WipeCarrying(this.kube, this.answering, this.#time);
   }
 
   state(): string {
@@ -69,7 +74,7 @@ export class WipeCarrying extends TakeoverRun<WipeCarrying> {
   }
 
   tick(): void {
-    this.#ms += TICK_MS;
+    this.#time.ms += TICK_MS;
     this.#keepClaim();
     if (!this.isHeld) this.#runCluster();
     collectGarbage(this.kube);
@@ -163,7 +168,7 @@ export class WipeCarrying extends TakeoverRun<WipeCarrying> {
   }
 
   protected makeDeps(): Deps {
-    const clock = { nowMs: () => this.#ms, sleep: async (): Promise<void> => this.tick() };
+    const clock = { nowMs: () => this.#time.ms, sleep: async (): Promise<void> => this.tick() };
     const lease = { namespace: 'ballast-system', name: 'l', sweepSeconds: 60, isForObjects: true };
     return new Deps(
       { kube: this.kube.client, clock, workMs: 10_000, lease },
