@@ -10,6 +10,7 @@ import { isCompared, isMade, isTaken } from './copied.ts';
 import { deleteLegacy, isSwitched, orphanClaims, ownedClaims, switchService } from './lead-over.ts';
 import { obstacleTo } from './obstacle.ts';
 import type { Records } from './records.ts';
+import { heldPeers, releasePeers } from './release-peers.ts';
 import { isBegun, type Stage, stageNow } from './stages.ts';
 import type { State } from './state.ts';
 import { operatorStage } from './stop-operators.ts';
@@ -79,6 +80,14 @@ function leadingStages(state: State, records: Records): readonly Stage<Step>[] {
       precondition: owned.map(({ name, uid }) => `${name} has uid ${uid}`).join('; '),
       isDone: owned.length === 0,
       act: () => orphanClaims(state),
+    },
+    {
+      name: 'ReleasePeers',
+      precondition: heldPeers(state)
+        .map(({ name, uid }) => `${name} has uid ${uid}`)
+        .join('; '),
+      isDone: heldPeers(state).length === 0,
+      act: () => releasePeers(state, records.work),
     },
     {
       name: 'DeleteLegacy',

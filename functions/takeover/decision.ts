@@ -1,7 +1,7 @@
 // The steps of this function: each is one change that others can see. Pure.
 import type { Decision as DecisionOf } from '../../shared/stateful/decision.ts';
 import type { Records } from './records.ts';
-import type { FoundClaim, FoundMade, FoundOperator, FoundService } from './state.ts';
+import type { FoundClaim, FoundMade, FoundOperator, FoundPeer, FoundService } from './state.ts';
 
 /** Objects that are made, and deleted again when it is taken back. */
 export type MadeKind = 'claim' | 'EtcdBackup' | 'EtcdRestore' | 'EtcdCluster';
@@ -22,6 +22,7 @@ export type Step =
   | { readonly type: 'delete'; readonly kind: MadeKind; readonly found: FoundMade }
   | { readonly type: 'switch-service'; readonly service: FoundService }
   | { readonly type: 'orphan-claim'; readonly claim: FoundClaim }
+  | { readonly type: 'release-peer'; readonly peer: FoundPeer }
   | { readonly type: 'delete-legacy'; readonly uid: string; readonly resourceVersion: string };
 
 export type Decision = DecisionOf<Step>;

@@ -2,19 +2,20 @@
 // that the object owns. Others may have made objects with the same labels.
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { isRecord, textOf } from '../../shared/kube/json.ts';
-import type { KubeObject, ResourceRef } from '../../shared/kube/objects.ts';
+import { isEnding, type KubeObject } from '../../shared/kube/objects.ts';
 import { CLAIMS, PODS, SERVICES, STATEFUL_SETS } from '../../shared/stateful/parts.ts';
+import { findPeers } from './find-peers.ts';
+import { belongsTo, labelled } from './labelled.ts';
 import { fieldOf, type LegacyEtcd } from './legacy.ts';
 import type { Fields } from './legacy/said.ts';
 import type { FoundClaim, FoundPod, FoundService, FoundStatefulSet, State } from './state.ts';
 
-/** An operator makes seven at most. */
-const OBJECTS_PER_PAGE = 100;
 /** All of them stand in the status. */
 export const OBJECTS_MAX = 40;
 
 type Services = Pick<State, 'client' | 'headless'>;
-type Left = Services & Pick<State, 'pods' | 'strangers' | 'claims' | 'isCut' | 'statefulSet'>;
+type Left = Services &
+  Pick<State, 'pods' | 'strangers' | 'claims' | 'isCut' | 'statefulSet' | 'peers'>;
 
 /** `known`: names of claims that were seen when the plan was confirmed. */
 export async function findLeft(
@@ -25,19 +26,21 @@ export async function findLeft(
 ): Promise<Left> {
   const isOwned = (object: KubeObject): boolean => belongsTo(object, legacy.uid);
   const statefulSet = await statefulSetOf(kube, legacy, signal);
-  const hasPods = legacy.statefulSet === undefined ? legacy.uid : statefulSet?.uid;
+  const { peers, holders } = await findPeers(kube, legacy, signal);
+  const holder = legacy.statefulSet === undefined ? legacy.uid : statefulSet?.uid;
+  const hasPods = legacy.peers === undefined ? new Set([holder]) : holders;
   const pods: FoundPod[] = [];
   const strangers: string[] = [];
   const where = { namespace: legacy.namespace, labelSelector: legacy.selector };
   for await (const object of labelled(kube, PODS, where, signal)) {
-    if (belongsTo(object, hasPods)) pods.push(podOf(object));
+    if (belongsToOne(object, hasPods)) pods.push(podOf(object));
     else strangers.push(object.metadata.name);
   }
   const claimed = pods.slice(0, OBJECTS_MAX).flatMap(({ claim }) => claim ?? []);
   const found = await claimsOf(kube, where, [...claimed, ...known], signal);
   const claims = found.map((object): FoundClaim => {
-    const goes = isOwned(object) || belongsTo(object, hasPods);
-    return { ...identityOf(object), isOwned: goes };
+    const goes = isOwned(object) || belongsToOne(object, hasPods);
+    return { ...identityOf(object), isOwned: goes, isEnding: isEnding(object) };
   });
   const service = async (name: string): Promise<FoundService | undefined> => {
     const { namespace } = legacy;
@@ -48,10 +51,11 @@ export async function findLeft(
     pods: byName(pods).slice(0, OBJECTS_MAX),
     strangers: strangers.toSorted().slice(0, OBJECTS_MAX),
     claims: byName(claims).slice(0, OBJECTS_MAX),
-    isCut: [pods, strangers, claims].some(({ length }) => length > OBJECTS_MAX),
+    isCut: [pods, strangers, claims, peers].some(({ length }) => length > OBJECTS_MAX),
     client: await service(legacy.clientService),
     headless: await service(legacy.headlessService),
     statefulSet,
+    peers: byName(peers).slice(0, OBJECTS_MAX),
   };
 }
 
@@ -73,8 +77,8 @@ async function claimsOf(
   return claims;
 }
 
-const belongsTo = ({ metadata }: KubeObject, owner: string | undefined): boolean =>
-  metadata.ownerReferences?.some(({ uid }) => uid === owner) === true;
+const belongsToOne = ({ metadata }: KubeObject, of: ReadonlySet<string | undefined>): boolean =>
+  metadata.ownerReferences?.some(({ uid }) => of.has(uid)) === true;
 
 /** One of that name that belongs to somebody else has other pods. */
 async function statefulSetOf(
@@ -97,16 +101,6 @@ async function statefulSetOf(
   };
 }
 
-export async function* labelled(
-  kube: KubeClient,
-  ref: ResourceRef,
-  where: { readonly namespace: string; readonly labelSelector: string },
-  signal: AbortSignal,
-): AsyncGenerator<KubeObject> {
-  const options = { ...where, limit: OBJECTS_PER_PAGE, signal };
-  for await (const { items } of kube.pages(ref, options)) yield* items;
-}
-
 export const byName = <Named extends { readonly name: string }>(
   all: readonly Named[],
 ): readonly Named[] => all.toSorted((one, other) => (one.name < other.name ? -1 : 1));
@@ -119,10 +113,11 @@ function identityOf({ metadata }: KubeObject) {
 function podOf(object: KubeObject): FoundPod {
   const { name, uid, deletionTimestamp } = object.metadata;
   const { podIP, phase, containerStatuses } = fieldOf({ ...object }, 'status');
-  const { volumes, containers } = fieldOf({ ...object }, 'spec');
+  const { volumes, containers, hostname } = fieldOf({ ...object }, 'spec');
   const ip = textOf(podIP);
   return {
     name,
+    member: textOf(hostname) || name,
     uid,
     ip: ip === '' ? undefined : ip,
     isRunning: phase === 'Running' && deletionTimestamp === undefined,

@@ -11,7 +11,7 @@ import { textOf } from '../../shared/kube/json.ts';
 import { isEnding, type KubeObject } from '../../shared/kube/objects.ts';
 import { ownObjectOf } from '../../shared/kube/own-object.ts';
 import { CLAIMS, PODS } from '../../shared/stateful/parts.ts';
-import { labelled } from './find-left.ts';
+import { labelled } from './labelled.ts';
 import { fieldOf } from './legacy.ts';
 import type { Takeover } from './object.ts';
 import type { FoundCluster, FoundMade, FoundPod } from './state.ts';

@@ -24,14 +24,24 @@ async function leadService(
   kube: KubeClient,
   namespace: string,
   { name, uid, resourceVersion, selector }: FoundService,
-  to: { readonly selector: Selector; readonly owners: readonly OwnerReference[] | null },
+  to: {
+    readonly selector: Selector;
+    readonly owners: readonly OwnerReference[] | null;
+    readonly fields?: object;
+  },
   signal: AbortSignal,
 ): Promise<void> {
   const body = {
     metadata: { uid, resourceVersion, ownerReferences: to.owners },
-    spec: { selector: inPlaceOf(selector, to.selector) },
+    spec: { selector: inPlaceOf(selector, to.selector), ...to.fields },
   };
   await kube.patch(SERVICES, { namespace, name }, { type: 'merge', body }, { signal });
+}
+
+interface LedTo {
+  readonly kind: string;
+  readonly selector: Selector;
+  readonly fields?: object;
 }
 
 /** It leads to the new pods, and does not go with the old ones. */
@@ -39,11 +49,11 @@ export async function leadToNew(
   kube: KubeClient,
   { namespace, status, spec }: Takeover,
   service: FoundService,
-  { kind, selector }: { readonly kind: string; readonly selector: Selector },
+  { kind, selector, fields = {} }: LedTo,
   signal: AbortSignal,
 ): Promise<StepResult> {
   const owners = withoutLegacy(service.owners, { status });
-  await leadService(kube, namespace, service, { selector, owners }, signal);
+  await leadService(kube, namespace, service, { selector, owners, fields }, signal);
   const message = `Service ${service.name} leads to ${kind} ${spec.into.name}.`;
   return applied('ServiceSwitched', message);
 }

@@ -3,7 +3,7 @@
 // what has another shape than the operator takes counts as absent. The folder `legacy/` has what
 // differs from one operator to another. Pure.
 import { isRecord } from '../../shared/kube/json.ts';
-import type { KubeObject } from '../../shared/kube/objects.ts';
+import type { KubeObject, ResourceRef } from '../../shared/kube/objects.ts';
 
 /** Alike for all kinds. */
 export interface LegacyObject {
@@ -31,9 +31,17 @@ export interface LegacyEtcd extends LegacyObject {
   readonly labels: Readonly<Record<string, string>>;
   /** It has the pods, and starts them again; undefined where they are bare. */
   readonly statefulSet: string | undefined;
+  readonly peers: LegacyPeers | undefined;
   readonly tls: LegacyTls | undefined;
   /** An operator of all namespaces looks after it, so that it need not be in this one. */
   readonly isClusterwide: boolean;
+}
+
+/** Objects that each have a pod, by a ReplicaSet that starts it again. */
+export interface LegacyPeers {
+  readonly ref: ResourceRef;
+  /** Its operator deletes the claim before it takes this off an object that is to go. */
+  readonly finalizer: string;
 }
 
 /** Names of Secrets, and of what is in them. Clients connect over TLS. */
@@ -82,6 +90,10 @@ export function fieldOf(
   const value = fields[name];
   return isRecord(value) ? value : {};
 }
+
+/** Clients and members know it by the same one. */
+export const isOneService = ({ clientService, headlessService }: LegacyEtcd): boolean =>
+  clientService === headlessService;
 
 /** The name of a member, for which its certificate is. */
 export const memberHostOf = ({ headlessService, namespace }: LegacyEtcd, pod: string): string =>

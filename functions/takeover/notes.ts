@@ -4,7 +4,7 @@ import { listed } from '../../shared/stateful/decision.ts';
 import { answersOf, silentOf } from './answers.ts';
 import { joins } from './join/mode.ts';
 import { notesToJoin } from './join/notes.ts';
-import type { LegacyEtcd } from './legacy.ts';
+import { isOneService, type LegacyEtcd } from './legacy.ts';
 import { operatorOf } from './legacy/operators.ts';
 import { lostNames } from './lost-names.ts';
 import { givenIn } from './read-secrets.ts';
@@ -66,12 +66,11 @@ function away(state: State): readonly Reason[] {
   return [{ reason: 'MembersAway', message }];
 }
 
-/** A member has the name of its pod. */
 function elsewhere(state: State): readonly Reason[] {
-  const pods = new Set(state.pods.map(({ name }) => name));
+  const here = new Set(state.pods.map(({ member }) => member));
   const known = answersOf(state).flatMap(({ answer }) => answer.members);
   const names = [...new Set(known.map(({ name, id }) => name || `an unstarted member ${id}`))];
-  const others = names.filter((name) => !pods.has(name));
+  const others = names.filter((name) => !here.has(name));
   if (others.length === 0) return [];
   const message =
     `Of its members ${listed(others.toSorted())} has no pod here, and ` +
@@ -102,8 +101,8 @@ const direct = (legacy: LegacyEtcd): Reason => ({
   reason: 'DirectClients',
   message:
     `Clients that connect to pods by their addresses, or by names of Service ` +
-    `${legacy.headlessService}, are stopped as all others and not led over: lead them to the ` +
-    'client Service before.',
+    `${legacy.headlessService}, are stopped as all others and not led over: lead them to ` +
+    `${isOneService(legacy) ? 'the name of the Service itself' : 'the client Service'} before.`,
 });
 
 function otherNames(state: State, legacy: LegacyEtcd): readonly Reason[] {

@@ -111,6 +111,7 @@ const NOTHING_FOUND = {
   client: undefined,
   headless: undefined,
   statefulSet: undefined,
+  peers: [],
   claims: [],
   secrets: new Map(),
   operators: [],

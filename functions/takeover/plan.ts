@@ -121,7 +121,7 @@ const UNASKED = 'Members or servers were not asked from here.';
  * every status are left out.
  */
 function idOf({ takeover, legacy, secrets, target, members, ...state }: State): string {
-  const { client, headless, pods, claims, operators, statefulSet } = state;
+  const { client, headless, pods, claims, operators, statefulSet, peers } = state;
   const about = {
     legacy: legacy && lasting(legacy),
     target: target.spec,
@@ -137,6 +137,7 @@ function idOf({ takeover, legacy, secrets, target, members, ...state }: State): 
       headless: headless && lasting(headless),
       pods: pods.map((one) => ({ ...one, isStarting: undefined })),
       ...(statefulSet === undefined ? {} : { statefulSet }),
+      ...(peers.length === 0 ? {} : { peers: peers.map((one) => lasting(one)) }),
       claims: claims.map((one) => lasting(one)),
       operators: operators.map((one) => lasting(one)),
     },

@@ -2,7 +2,7 @@
 // Pure.
 import { claimName, headlessName, peerNameOf } from '../../shared/api/etcd-names.ts';
 import type { PlannedObject } from '../../shared/api/takeover.ts';
-import type { LegacyEtcd } from './legacy.ts';
+import { isOneService, type LegacyEtcd } from './legacy.ts';
 import { operatorOf } from './legacy/operators.ts';
 import { givenIn, secretsOf } from './read-secrets.ts';
 import { madeNameOf } from './records.ts';
@@ -24,6 +24,9 @@ export function plannedObjects(state: State, made: Made): readonly PlannedObject
     ...secrets(state, legacy),
     ...state.strangers.map((name) => stranger(name)),
     keptDefinition(`${resource}.${group}`),
+    ...(legacy.peers === undefined
+      ? []
+      : [keptDefinition(`${legacy.peers.ref.resource}.${group}`)]),
   ];
 }
 
@@ -61,6 +64,7 @@ export const make = (kind: string, name: string, why: string): PlannedObject => 
 function services({ takeover, client, headless }: State, legacy: LegacyEtcd) {
   const adopted = adoptedService(legacy.clientService, `EtcdCluster ${takeover.spec.into.name}`);
   const gone = goneService(legacy.headlessService, 'members');
+  if (isOneService(legacy)) return client === undefined ? [] : [adopted];
   return [...(client === undefined ? [] : [adopted]), ...(headless === undefined ? [] : [gone])];
 }
 
@@ -93,15 +97,15 @@ export const operatorsIn = ({ takeover, operators: found }: Seen): readonly Plan
         : 'The operator does not run.',
   }));
 
-function deleted({ takeover, pods }: State, legacy: LegacyEtcd): readonly PlannedObject[] {
-  const { ref, going } = operatorOf(takeover.spec.legacy);
+function deleted(state: State, legacy: LegacyEtcd): readonly PlannedObject[] {
+  const { ref, going } = operatorOf(state.takeover.spec.legacy);
   const object: PlannedObject = {
     action: 'Delete',
     kind: `EtcdCluster (${ref.group})`,
     name: legacy.name,
     why: 'Deleted last, when all else has been seen to be right; its pods go with it.',
   };
-  return [object, ...going(legacy), ...pods.map(member)];
+  return [object, ...going(legacy, state), ...state.pods.map(member)];
 }
 
 const member = ({ name, claim }: FoundPod): PlannedObject => ({
@@ -114,14 +118,19 @@ const member = ({ name, claim }: FoundPod): PlannedObject => ({
       : `Goes with the legacy object; its data stays in claim ${claim}.`,
 });
 
-const kept = ({ name, isOwned }: FoundClaim): PlannedObject => ({
-  action: 'Keep',
+const kept = ({ name, isOwned, isEnding }: FoundClaim): PlannedObject => ({
+  action: isEnding ? 'Delete' : 'Keep',
   kind: 'PersistentVolumeClaim',
   name,
-  why: isOwned
-    ? 'Loses its owner before that is deleted, and stays until a person deletes it.'
-    : 'Belongs to nobody, and stays until a person deletes it.',
+  why: whyKept(isOwned, isEnding),
 });
+
+function whyKept(isOwned: boolean, isEnding: boolean): string {
+  if (isEnding) return 'Somebody has deleted it, and it goes with its pod.';
+  return isOwned
+    ? 'Loses its owner before that is deleted, and stays until a person deletes it.'
+    : 'Belongs to nobody, and stays until a person deletes it.';
+}
 
 function secrets({ target }: State, { tls }: LegacyEtcd): readonly PlannedObject[] {
   const names = new Set([...secretsOf(tls), tls && givenIn(target)]);

@@ -4,6 +4,7 @@ import type { PlannedStep } from '../../shared/api/takeover.ts';
 import { sourceOf } from './answers.ts';
 import { claimsStay } from './claims-go.ts';
 import type { LegacyEtcd } from './legacy.ts';
+import { releasesPeers } from './release-peers.ts';
 import type { Seen, State } from './state.ts';
 
 export function plannedSteps(state: State): readonly PlannedStep[] {
@@ -95,6 +96,7 @@ function lead(state: State, legacy: LegacyEtcd): readonly PlannedStep[] {
       noWayBack: true,
     },
     ...orphanClaims(state),
+    ...releasesPeers(state),
     {
       ...deletesLegacy(legacy),
       precondition:

@@ -5,7 +5,7 @@ import { listed } from '../../shared/stateful/decision.ts';
 import { answersOf, oldestOf, silentOf } from './answers.ts';
 import { grantOfEtcd } from './grant.ts';
 import { joins } from './join/mode.ts';
-import type { LegacyEtcd } from './legacy.ts';
+import { isOneService, type LegacyEtcd } from './legacy.ts';
 import { operatorOf } from './legacy/operators.ts';
 import { refuseOperator, refuseServices } from './refuse-found.ts';
 import { canAsk } from './refuse-secrets.ts';
@@ -168,10 +168,11 @@ function corrupt(state: State): readonly Reason[] {
 export function refuseItsServices(state: State): readonly Reason[] {
   const { legacy, client, headless } = state;
   if (legacy === undefined) return [];
-  const services = [
+  const known = [
     [legacy.clientService, client],
     [legacy.headlessService, headless],
   ] as const;
+  const services = isOneService(legacy) ? known.slice(0, 1) : known;
   const { label, labels } = legacy;
   return refuseServices(state, { label, labels, services });
 }

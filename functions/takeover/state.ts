@@ -10,6 +10,8 @@ import type { Takeover } from './object.ts';
 
 export interface FoundPod {
   readonly name: string;
+  /** The name of the member in it: that of its host, or that of the pod where none is said. */
+  readonly member: string;
   readonly uid: string;
   readonly ip: string | undefined;
   readonly isRunning: boolean;
@@ -39,6 +41,8 @@ export interface FoundClaim {
   readonly uid: string;
   readonly resourceVersion: string;
   readonly isOwned: boolean;
+  /** It goes with its pod, whatever becomes of its owner. */
+  readonly isEnding: boolean;
   readonly owners: readonly OwnerReference[];
 }
 
@@ -50,6 +54,15 @@ export interface FoundStatefulSet {
   readonly keepsClaims: boolean;
   /** Its controller ends pods that are not as it would make them now. */
   readonly isRolling: boolean;
+}
+
+/** An object that has a pod of the legacy object, by a ReplicaSet of its name. */
+export interface FoundPeer {
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly isEnding: boolean;
+  readonly finalizers: readonly string[];
 }
 
 export interface FoundOperator {
@@ -183,6 +196,7 @@ export interface State extends Seen {
   readonly client: FoundService | undefined;
   readonly headless: FoundService | undefined;
   readonly statefulSet: FoundStatefulSet | undefined;
+  readonly peers: readonly FoundPeer[];
   readonly claims: readonly FoundClaim[];
   readonly secrets: ReadonlyMap<string, FoundSecret>;
   /** By pods; undefined where nobody was asked. */

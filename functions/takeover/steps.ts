@@ -6,6 +6,7 @@ import { ETCD_CLUSTERS } from '../../shared/api/etcd-cluster.ts';
 import { ETCD_RESTORES } from '../../shared/api/etcd-restore.ts';
 import { Failure } from '../../shared/errors.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
+import type { Reason } from '../../shared/kube/conditions.ts';
 import type { ResourceRef } from '../../shared/kube/objects.ts';
 import { CLAIMS } from '../../shared/stateful/parts.ts';
 import { applied, type StepResult, unconfirmed } from '../../shared/stateful/steps.ts';
@@ -15,8 +16,10 @@ import { accessToOld } from './access.ts';
 import type { Door } from './door.ts';
 import { newSelectorOf } from './lead-over.ts';
 import { leadToNew, withoutLegacy } from './lead-service.ts';
+import { isOneService } from './legacy.ts';
 import { operatorOf } from './legacy/operators.ts';
 import { alarmIdOf, madeNameOf } from './records.ts';
+import { releasePeer } from './release-peers.ts';
 import { backupManifest, claimManifest, restoreManifest } from './render.ts';
 import type { FoundClaim, State } from './state.ts';
 
@@ -40,7 +43,7 @@ export async function applyStep(
   state: State,
   step: AnyStep,
   signal: AbortSignal,
-): Promise<StepResult> {
+): Promise<StepResult | Reason> {
   const { kube } = deps;
   const { namespace } = state.takeover;
   switch (step.type) {
@@ -61,11 +64,13 @@ export async function applyStep(
         kube,
         state.takeover,
         step.service,
-        { kind: 'EtcdCluster', selector: newSelectorOf(state.takeover) },
+        { kind: 'EtcdCluster', selector: newSelectorOf(state.takeover), fields: readyAlone(state) },
         signal,
       );
     case 'orphan-claim':
       return orphan(kube, state, step.claim, signal);
+    case 'release-peer':
+      return releasePeer(kube, state, step.peer, signal);
     case 'delete-legacy': {
       const { uid, resourceVersion } = step;
       const { legacy } = state.takeover.spec;
@@ -80,6 +85,10 @@ export async function applyStep(
       return { isSlow: false };
   }
 }
+
+/** Members of an old one had to find each other before they were ready; clients must not. */
+const readyAlone = ({ legacy }: State): object =>
+  legacy !== undefined && isOneService(legacy) ? { publishNotReadyAddresses: false } : {};
 
 async function setAlarm(
   { door }: StepDeps,

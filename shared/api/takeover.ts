@@ -31,6 +31,13 @@ export const AENIX_ETCDS = {
   resource: 'etcdclusters',
 } as const;
 
+/** The kind of improbable's etcd operator, as its definition has it. */
+export const IMPROBABLE_ETCDS = {
+  group: 'etcd.improbable.io',
+  version: 'v1alpha1',
+  resource: 'etcdclusters',
+} as const;
+
 /** The kind of the NATS operator, as its definition has it. */
 export const LEGACY_NATS = {
   group: 'nats.io',

@@ -98,5 +98,6 @@ export async function startOperator(
 
 const OPERATORS = {
   'etcd-operator': 'quay.io/coreos/etcd-operator:v0.9.4',
+  'eco-controller-manager': 'quay.io/improbable-eng/etcd-cluster-operator-controller:v0.2.0',
   'nats-operator': 'natsio/nats-operator:0.8.3',
 } as const;

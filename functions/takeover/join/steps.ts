@@ -25,7 +25,7 @@ export async function applyJoinStep(
   state: State,
   step: AnyStep,
   signal: AbortSignal,
-): Promise<StepResult> {
+): Promise<StepResult | Reason> {
   switch (step.type) {
     case 'add-member':
     case 'remove-member':

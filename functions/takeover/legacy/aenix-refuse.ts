@@ -1,21 +1,20 @@
 // Reasons against a takeover of an EtcdCluster of aenix's operator: what an EtcdCluster of ours has
 // no words for, and what would lose its claims. Each says what to do. Pure.
-import { versionIn } from '../../../shared/etcd/version.ts';
 import type { Reason } from '../../../shared/kube/conditions.ts';
 import { listed } from '../../../shared/stateful/decision.ts';
 import { answersOf } from '../answers.ts';
 import { fieldOf, type LegacyEtcd } from '../legacy.ts';
 import type { State } from '../state.ts';
-import { versionOf } from '../versions.ts';
 import { optionsIn } from './aenix-options.ts';
 import { podsIn } from './aenix-pods.ts';
+import { refuseNewer } from './newer.ts';
 
 export const refuseAenix = (state: State, legacy: LegacyEtcd): readonly Reason[] => [
   ...refuseFinalizers(legacy),
   ...refuseAuth(state, legacy),
   ...refuseUnsaid(legacy),
   ...refuseTls(legacy),
-  ...refuseVersion(state),
+  ...refuseNewer(state),
 ];
 
 /** To take one off is a change, which webhooks refuse whose operator is stopped. */
@@ -60,19 +59,4 @@ function refuseTls({ tls }: LegacyEtcd): readonly Reason[] {
     'both or neither. Give all clients certificates, and name spec.security.tls.clientSecret and ' +
     'clientTrustedCASecret while its operator runs.';
   return [{ reason: 'CannotSay', message }];
-}
-
-/** An older etcd does not start with the data of a newer one. */
-function refuseVersion(state: State): readonly Reason[] {
-  const image = state.target.spec?.image ?? '';
-  const { major, minor } = versionIn(image) ?? {};
-  const newest = answersOf(state)
-    .map(({ answer }) => answer.status.version)
-    .toSorted((one, other) => versionOf(other) - versionOf(one))[0];
-  if (major === undefined || newest === undefined) return [];
-  if (versionOf(newest) <= versionOf(`${major}.${minor}`)) return [];
-  const message =
-    `It runs etcd ${newest}, and new members would run ${image}, which is older. Write a ` +
-    'spec.into.spec.image that is not.';
-  return [{ reason: 'VersionTooNew', message }];
 }

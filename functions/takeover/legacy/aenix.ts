@@ -11,14 +11,13 @@ import { notesOnAenix } from './aenix-notes.ts';
 import { optionsIn } from './aenix-options.ts';
 import { podsIn } from './aenix-pods.ts';
 import { refuseAenix } from './aenix-refuse.ts';
+import { isSaidGone, OPERATOR_ANNOTATION } from './gone.ts';
 import type { EtcdOperator } from './operator.ts';
 import { type Fields, replicasFor, resourcesOf, storageOf } from './said.ts';
 
 const SIZE_MAX = 9;
 const SIZE_DEFAULT = 3;
 const LABEL = 'app.kubernetes.io/instance';
-/** A person says by it that nobody looks after the object any more. */
-const OPERATOR = 'ballast.dev/operator';
 
 export const AENIX: EtcdOperator = {
   ref: AENIX_ETCDS,
@@ -41,7 +40,7 @@ export const AENIX: EtcdOperator = {
   unknown:
     'An operator of etcd.aenix.io looks after all namespaces, and would lead the Service back to ' +
     'the old members. Create a Takeover that names its Deployment in spec.legacy.operator; or, ' +
-    `if there is none any more, annotate the EtcdCluster with ${OPERATOR}: Gone.`,
+    `if there is none any more, annotate the EtcdCluster with ${OPERATOR_ANNOTATION}: Gone.`,
 };
 
 const gone = (kind: string, name: string, why: string) =>
@@ -67,8 +66,9 @@ function aenixEtcdOf(object: KubeObject): LegacyEtcd {
     label: LABEL,
     labels,
     statefulSet: name,
+    peers: undefined,
     tls: tlsIn(spec),
-    isClusterwide: annotations[OPERATOR] !== 'Gone',
+    isClusterwide: !isSaidGone(annotations),
   };
 }
 

@@ -49,6 +49,7 @@ function legacyEtcdOf(object: KubeObject): LegacyEtcd {
     label: LABEL,
     labels: { app: 'etcd', [LABEL]: name },
     statefulSet: undefined,
+    peers: undefined,
     tls: tlsIn(legacy.spec),
     isClusterwide: annotations['etcd.database.coreos.com/scope'] === 'clusterwide',
   };

@@ -15,7 +15,7 @@ export interface EtcdOperator {
   /** The part of its spec that an EtcdCluster says as well, in the words of that. */
   readonly carried: (legacy: LegacyEtcd) => Readonly<Record<string, unknown>>;
   /** Objects that go with it, beside its Services and pods. */
-  readonly going: (legacy: LegacyEtcd) => readonly PlannedObject[];
+  readonly going: (legacy: LegacyEtcd, state: State) => readonly PlannedObject[];
   /** Reasons against it because it is of this operator. */
   readonly refuse: (state: State, legacy: LegacyEtcd) => readonly Reason[];
   readonly notes: (state: State, legacy: LegacyEtcd) => readonly Reason[];

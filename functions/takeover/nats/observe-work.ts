@@ -13,7 +13,7 @@ import { isEnding, type KubeObject } from '../../../shared/kube/objects.ts';
 import { ownObjectOf } from '../../../shared/kube/own-object.ts';
 import { PODS } from '../../../shared/stateful/parts.ts';
 import type { Door } from '../door.ts';
-import { labelled } from '../find-left.ts';
+import { labelled } from '../labelled.ts';
 import { fieldOf } from '../legacy.ts';
 import { isMadeFor } from '../made-for.ts';
 import type { Takeover } from '../object.ts';

@@ -13,6 +13,10 @@ const NAMESPACE_RULES: readonly Rule[] = [
   rule('etcd.database.coreos.com', 'etcdclusters', ['delete', 'get']),
   rule('etcd.aenix.io', 'etcdclusters', ['delete', 'get']),
   rule('nats.io', 'natsclusters', ['delete', 'get']),
+  rule('etcd.improbable.io', 'etcdclusters', ['delete', 'get']),
+  // An EtcdPeer has a pod of one, and loses the finalizer with which its claim would go.
+  rule('etcd.improbable.io', 'etcdpeers', ['list', 'patch']),
+  rule('apps', 'replicasets', ['list']),
   // Those of an old NATS leave one after the other.
   rule('', 'pods', ['delete', 'list']),
   // That of the clients is led to the new members.

@@ -10,11 +10,12 @@ import type { FoundLegacy } from './find.ts';
 export const usageOf = (calledAs: string): string => `\
 usage: ${calledAs} [options]
 
-Looks for clusters whose operator is gone, EtcdClusters of etcd.database.coreos.com and of
-etcd.aenix.io, and NatsClusters of nats.io, and for a NATS of Helm's chart (a StatefulSet), and
-prints for each how it would be taken over: every object that would be made, adopted, changed,
-deleted or kept, the steps, and what speaks against it. Nothing is changed, and nothing is carried
-out from here. A plan with an id is the word of the function, of a Takeover that is there.
+Looks for clusters whose operator is gone, EtcdClusters of etcd.database.coreos.com, of
+etcd.aenix.io and of etcd.improbable.io, and NatsClusters of nats.io, and for a NATS of Helm's chart
+(a StatefulSet), and prints for each how it would be taken over: every object that would be made,
+adopted, changed, deleted or kept, the steps, and what speaks against it. Nothing is changed, and
+nothing is carried out from here. A plan with an id is the word of the function, of a Takeover that
+is there.
 
   -n, --namespace NAME  in this namespace alone
   --manifests           prints a Takeover for each that has none, to be applied
@@ -40,8 +41,8 @@ const OPTIONS = {
 } as const;
 
 const NOTHING =
-  'Nothing of an operator that is gone is here: no EtcdCluster of etcd.database.coreos.com or of ' +
-  'etcd.aenix.io, no NatsCluster of nats.io, and no NATS of the chart.\n';
+  'Nothing of an operator that is gone is here: no EtcdCluster of etcd.database.coreos.com, of ' +
+  'etcd.aenix.io or of etcd.improbable.io, no NatsCluster of nats.io, and no NATS of the chart.\n';
 const ALL_TAKEN = 'Each has its Takeover already.\n';
 const REFUSED = 1;
 const CANNOT_TELL = 2;

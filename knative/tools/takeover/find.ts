@@ -7,6 +7,7 @@ import { isOfChart } from '../../../functions/takeover/nats/made/chart.ts';
 import { NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
 import {
   AENIX_ETCDS,
+  IMPROBABLE_ETCDS,
   LEGACY_ETCDS,
   LEGACY_NATS,
   type LegacyReference,
@@ -53,6 +54,7 @@ interface Kind extends Pick<LegacyReference, 'kind'> {
 const KINDS: readonly Kind[] = [
   { ref: LEGACY_ETCDS, kind: 'EtcdCluster', mode: 'Restore' },
   { ref: AENIX_ETCDS, kind: 'EtcdCluster', mode: 'Restore' },
+  { ref: IMPROBABLE_ETCDS, kind: 'EtcdCluster', mode: 'Restore' },
   { ref: LEGACY_NATS, kind: 'NatsCluster', mode: 'Route' },
   { ref: STATEFUL_SETS, kind: 'StatefulSet', mode: 'Route', label: 'helm.sh/chart', is: isOfChart },
 ];

@@ -11,6 +11,9 @@ const AENIX_CARRIED_OUT = 'carried out by integration/takeover/aenix-carried-out
 /** A verb of our own, which no request has: the policy asks whether it was granted. */
 const OF_POLICY = 'asked for by ValidatingAdmissionPolicy ballast-takeover';
 
+/** Nothing of its operator is there. */
+const OF_IMPROBABLE = 'carried out by integration/takeover/improbable-carried-out';
+
 export const RARE: Readonly<Record<string, string>> = {
   // A killed function announces again what is announced already: integration/migration/killed.
   'storage-migration: get /events in default': 'killed just after a write',
@@ -41,6 +44,16 @@ export const RARE: Readonly<Record<string, string>> = {
   'takeover: get etcd.aenix.io/etcdclusters in left': AENIX_CARRIED_OUT,
   'takeover: delete etcd.aenix.io/etcdclusters in shop': AENIX_CARRIED_OUT,
   'takeover: get etcd.aenix.io/etcdclusters in shop': AENIX_CARRIED_OUT,
+  'takeover: get etcd.improbable.io/etcdclusters in left': OF_IMPROBABLE,
+  'takeover: get etcd.improbable.io/etcdclusters in shop': OF_IMPROBABLE,
+  'takeover: delete etcd.improbable.io/etcdclusters in left': OF_IMPROBABLE,
+  'takeover: delete etcd.improbable.io/etcdclusters in shop': OF_IMPROBABLE,
+  'takeover: patch etcd.improbable.io/etcdpeers in left': OF_IMPROBABLE,
+  'takeover: patch etcd.improbable.io/etcdpeers in shop': OF_IMPROBABLE,
+  'takeover: list etcd.improbable.io/etcdpeers in left': OF_IMPROBABLE,
+  'takeover: list etcd.improbable.io/etcdpeers in shop': OF_IMPROBABLE,
+  'takeover: list apps/replicasets in left': OF_IMPROBABLE,
+  'takeover: list apps/replicasets in shop': OF_IMPROBABLE,
   'takeover: delete /pods in left': NATS_CARRIED_OUT,
   'takeover: create /secrets in left': NATS_CARRIED_OUT,
   'takeover: delete nats.io/natsclusters in left': NATS_CARRIED_OUT,

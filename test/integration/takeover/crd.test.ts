@@ -23,6 +23,7 @@ const legacy = (changes: object) => ({ legacy: { ...LEGACY, ...changes } });
 const NATS = legacy({ kind: 'NatsCluster', apiVersion: 'nats.io/v1alpha2' });
 const CHART = legacy({ kind: 'StatefulSet', apiVersion: 'apps/v1' });
 const AENIX = legacy({ apiVersion: 'etcd.aenix.io/v1alpha1' });
+const IMPROBABLE = legacy({ apiVersion: 'etcd.improbable.io/v1alpha1' });
 
 test.each<[object]>([
   [legacy({ operator: { namespace: 'operators', name: 'etcd-operator' } })],
@@ -34,6 +35,7 @@ test.each<[object]>([
   [{ ...AENIX, confirm: 'one-0123456789ab' }],
   [{ mode: 'Wipe' }],
   [{ mode: 'Wipe', wipe: 'old', confirm: 'one-0123456789ab' }],
+  [{ ...IMPROBABLE, confirm: 'one-0123456789ab' }],
 ])('%j is taken', async (changes) => {
   expect(await specOf(await create(wanted(changes)))).toMatchObject(changes);
 });
@@ -44,9 +46,10 @@ test.each<[object, string]>([
   [NATS, 'A NatsCluster is taken over with mode Route'],
   [{ mode: 'Route' }, 'EtcdCluster with mode Restore'],
   [legacy({ kind: 'EtcdBackup' }), 'Unsupported value: "EtcdBackup"'],
+  [{ ...IMPROBABLE, mode: 'Join' }, 'know each other by the Service of the clients'],
   [
-    legacy({ apiVersion: 'etcd.improbable.io/v1alpha1' }),
-    'Only EtcdClusters of etcd.database.coreos.com/v1beta2 and of etcd.aenix.io/v1alpha1, Nats',
+    legacy({ apiVersion: 'operator.etcd.io/v1alpha1' }),
+    'Only EtcdClusters of etcd.database.coreos.com/v1beta2, of etcd.aenix.io/v1alpha1 and of etcd.im',
   ],
   [legacy({ operator: { name: 'etcd-operator' } }), 'namespace: Required value'],
   [CHART, 'and so is the StatefulSet of a NATS'],

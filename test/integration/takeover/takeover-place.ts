@@ -25,10 +25,9 @@ import { SHIPPED } from '../../builders/shipped.ts';
 import { sendEvent } from '../../builders/send-event.ts';
 import { type Audit, prepareAudit } from '../../lanes/audit.ts';
 import { until } from '../../builders/versioned-kind.ts';
-import { JobPods } from '../etcd-backup/job-pods.ts';
-import { bundleProgram } from '../etcd-backup/program.ts';
+import type { JobPods } from '../etcd-backup/job-pods.ts';
 import { EtcdPlace } from '../etcd-cluster/etcd-place.ts';
-import { giveToMembers } from '../etcd-restore/restore-place.ts';
+import { environmentOf, startJobPods } from './copying.ts';
 import { LegacyClient } from './legacy-client.ts';
 import { type Member, namespace, type OldSide } from './old-side.ts';
 import { requestsIn } from '../manifests/installed.ts';
@@ -63,25 +62,8 @@ export class TakeoverPlace {
     const audit = await prepareAudit();
     const { flags: apiServerFlags } = audit;
     const etcd = await EtcdPlace.start({ controllers: ['job-controller'], apiServerFlags });
-    const { plane, kube } = etcd;
-    const claimDir = (_: string, claim: string) => etcd.claimDir({ namespace, name: '' }, claim);
-    const dist = join(plane.dir, 'dist');
-    const backups = new JobPods(kube, join(plane.dir, 'backup-pods'), {
-      programs: { '/app/etcd-backup.mjs': await bundleProgram('etcd-backup', dist) },
-      claimDir,
-      hosts: Object.fromEntries(members.map(({ host, ip }) => [host, ip])),
-    });
-    const restores = new JobPods(kube, join(plane.dir, 'restore-pods'), {
-      label: 'ballast.dev/etcd-restore',
-      programs: {
-        '/app/etcd-restore.mjs': await bundleProgram('etcd-restore', dist),
-        '/usr/local/bin/etcdutl': await resolvePart('etcdutl'),
-      },
-      claimDir,
-      between: giveToMembers,
-    });
-    backups.start();
-    restores.start();
+    const hosts = Object.fromEntries(members.map(({ host, ip }) => [host, ip]));
+    const { backups, restores } = await startJobPods(etcd, hosts);
     const place = new TakeoverPlace({ etcd, backups, restores, side }, audit);
     await Promise.all(members.map((one) => place.#startMember(one)));
     await place.#leave();
@@ -154,16 +136,7 @@ export class TakeoverPlace {
 
   async startFunction(definition: typeof takeover | typeof etcdBackup | typeof etcdRestore) {
     const { name } = definition;
-    const account = { namespace: 'ballast-system', name };
-    const environment = {
-      PORT: '0',
-      LOG_LEVEL: 'silent',
-      DRAIN_MINIMUM_SECONDS: '0',
-      WORK_SECONDS: '5',
-      ETCD_BACKUP_IMAGE: 'dev.local/ballast/etcd-backup:0.1.0',
-      ETCD_RESTORE_IMAGE: 'dev.local/ballast/etcd-restore:0.1.0',
-      KUBECONFIG: await this.etcd.kubeconfigOf(account),
-    };
+    const environment = await environmentOf(this.etcd, name);
     const build = { version: '0.0.0', commit: '' };
     this.#functions.set(
       name,

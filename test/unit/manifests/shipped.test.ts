@@ -246,6 +246,7 @@ const EGRESS: Readonly<Record<string, readonly object[] | undefined>> = {
     TO_API,
     toPodsOf('etcd_cluster', 2379),
     OF_AENIX,
+    toPodsOf('etcd.improbable.io/cluster-name', 2379),
     toPodsOf('nats_cluster', 8222),
     OF_CHART,
     toPodsOf('ballast.dev/nats-cluster', 8222),
