@@ -7,6 +7,7 @@ import { fieldOf, type LegacyEtcd } from '../legacy.ts';
 import type { State } from '../state.ts';
 import { optionsIn } from './aenix-options.ts';
 import { podsIn } from './aenix-pods.ts';
+import { refuseFinalizers } from './finalizers.ts';
 import { refuseNewer } from './newer.ts';
 
 export const refuseAenix = (state: State, legacy: LegacyEtcd): readonly Reason[] => [
@@ -16,15 +17,6 @@ export const refuseAenix = (state: State, legacy: LegacyEtcd): readonly Reason[]
   ...refuseTls(legacy),
   ...refuseNewer(state),
 ];
-
-/** To take one off is a change, which webhooks refuse whose operator is stopped. */
-function refuseFinalizers({ finalizers }: LegacyEtcd): readonly Reason[] {
-  if (finalizers.length === 0) return [];
-  const message =
-    `Finalizers keep the EtcdCluster from ending (${listed(finalizers)}), and while its operator ` +
-    'is stopped its webhooks let nobody take them off. Take them off while it runs.';
-  return [{ reason: 'FinalizersLeft', message }];
-}
 
 /** Members that ask for logins may tell strangers nothing. */
 function refuseAuth(state: State, { spec }: LegacyEtcd): readonly Reason[] {

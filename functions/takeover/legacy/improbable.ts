@@ -5,6 +5,7 @@ import { textOf } from '../../../shared/kube/json.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
 import { fieldOf, type LegacyEtcd, legacyOf } from '../legacy.ts';
 import type { State } from '../state.ts';
+import { refuseFinalizers } from './finalizers.ts';
 import { isSaidGone, OPERATOR_ANNOTATION } from './gone.ts';
 import { notesOnImprobable } from './improbable-notes.ts';
 import { refuseNewer } from './newer.ts';
@@ -33,7 +34,7 @@ export const IMPROBABLE: EtcdOperator = {
       gone('EtcdPeer', name, 'Goes with the legacy object.'),
       gone('ReplicaSet', name, 'Has the pod; it goes with its EtcdPeer.'),
     ]),
-  refuse: (state) => refuseNewer(state),
+  refuse: (state, legacy) => [...refuseFinalizers(legacy), ...refuseNewer(state)],
   notes: notesOnImprobable,
   unknown:
     'An operator of etcd.improbable.io looks after all namespaces, deletes claims of members ' +

@@ -1,6 +1,8 @@
 // An EtcdCluster of improbable's etcd operator on the model of the API server, as that leaves it.
-import { improbableEtcd, improbableOf } from '../../builders/legacy-improbable.ts';
-import { answerOf, beginEmpty, namespace, putTakeover, world } from './world.ts';
+import { CLAIMS } from '../../../shared/stateful/parts.ts';
+import { CLEANUP, improbableEtcd, improbableOf, podOf } from '../../builders/legacy-improbable.ts';
+import { type Carrying, COPYING, type OldEtcd } from './carrying.ts';
+import { answerOf, beginEmpty, DEPLOYMENTS, namespace, putTakeover, world } from './world.ts';
 
 export const PEERS = ['old-0', 'old-1', 'old-2'];
 
@@ -36,4 +38,25 @@ export function say(at: number, version = '3.3.27'): void {
   const answer = answerOf(at, { version });
   const members = answer.members.map((one, place) => ({ ...one, name: PEERS[place] ?? '' }));
   world.answers.set(ipOf(at), { ...answer, members });
+}
+
+export const IMPROBABLE: OldEtcd = {
+  service: 'old',
+  selector: { 'app.kubernetes.io/name': 'etcd', 'etcd.improbable.io/cluster-name': 'old' },
+  pods: PEERS.map((name) => podOf(name)),
+  claims: PEERS,
+  steps: [...COPYING, 'SwitchService', 'ReleasePeers', 'DeleteLegacy'],
+  begin: () => leaveImprobable({ finalizers: [CLEANUP] }),
+  image: IMAGE,
+};
+
+/** The operator, once somebody has started it: it deletes the claim of a peer that is to go. */
+export function operate({ kube }: Carrying): void {
+  const deployment = kube.objects.get(`${DEPLOYMENTS.resource}/${namespace}/etcd-operator`);
+  if (Object(deployment?.['spec']).replicas === 0) return;
+  for (const { metadata } of kube.of('etcdpeers').values()) {
+    const { name, deletionTimestamp, finalizers = [] } = metadata;
+    if (deletionTimestamp === undefined || !finalizers.includes(CLEANUP)) continue;
+    kube.remove(CLAIMS, { namespace, name });
+  }
 }

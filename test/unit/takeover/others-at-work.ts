@@ -87,7 +87,7 @@ function makeCluster(kube: KubeModel, restoreName: string, clusterId: string): v
   });
 }
 
-/** All that belongs to nobody any more goes, and all that belongs to that. */
+/** All that belongs to nobody any more goes, and what belongs to that; what is held is to go. */
 export function collectGarbage(kube: KubeModel): void {
   for (let before = -1; before !== kube.objects.size;) {
     before = kube.objects.size;
@@ -100,11 +100,19 @@ function collectOnce(kube: KubeModel): void {
   const all = [...kube.objects].filter(([key]) => !key.startsWith('events/'));
   const there = new Set(all.map(([, { metadata }]) => metadata.uid));
   for (const [key, { metadata }] of all) {
-    const owners = metadata.ownerReferences ?? [];
-    if (owners.length === 0 || owners.some(({ uid }) => there.has(uid))) continue;
-    kube.remove(refOf(key), at(metadata.name));
+    const { ownerReferences: owners = [], deletionTimestamp, finalizers } = metadata;
+    const isLeft = owners.length > 0 && !owners.some(({ uid }) => there.has(uid));
+    const isReleased = deletionTimestamp !== undefined && finalizers?.length === 0;
+    if (!isLeft && !isReleased) continue;
+    if (finalizers === undefined || finalizers.length === 0) {
+      kube.remove(refOf(key), at(metadata.name));
+    } else if (deletionTimestamp === undefined) {
+      kube.change(refOf(key), at(metadata.name), { metadata: ENDING });
+    }
   }
 }
+
+const ENDING = { deletionTimestamp: '2026-11-26T06:00:00Z' };
 
 const refOf = (key: string): ResourceRef => ({
   group: '',
