@@ -16,40 +16,9 @@ const BUDGETS = {
   version: 'v1',
   resource: 'poddisruptionbudgets',
 } as const;
-const WEBHOOKS = {
-  group: 'admissionregistration.k8s.io',
-  version: 'v1',
-  resource: 'validatingwebhookconfigurations',
-} as const;
 
 export const defineAenixEtcd = (kube: KubeClient): Promise<void> =>
   defineLegacyKind(kube, AENIX_ETCDS, 'EtcdCluster', 'aenixetcd');
-
-/** Nobody answers there any more, and its `failurePolicy` is `Fail`. */
-export async function leaveWebhook(kube: KubeClient): Promise<void> {
-  await kube.create(WEBHOOKS, {
-    apiVersion: 'admissionregistration.k8s.io/v1',
-    kind: 'ValidatingWebhookConfiguration',
-    metadata: { name: 'etcd-operator-validating-webhook-configuration' },
-    webhooks: [
-      {
-        name: 'vetcdcluster.kb.io',
-        admissionReviewVersions: ['v1'],
-        clientConfig: { url: 'https://127.0.0.1:1/validate-etcd-aenix-io-v1alpha1-etcdcluster' },
-        failurePolicy: 'Fail',
-        sideEffects: 'None',
-        rules: [
-          {
-            apiGroups: ['etcd.aenix.io'],
-            apiVersions: ['v1alpha1'],
-            operations: ['CREATE', 'UPDATE'],
-            resources: ['etcdclusters'],
-          },
-        ],
-      },
-    ],
-  });
-}
 
 const CLIENT = { name: 'client', port: 2379, targetPort: 2379, protocol: 'TCP' };
 const PEER = { name: 'peer', port: 2380, targetPort: 2380, protocol: 'TCP' };

@@ -43,6 +43,36 @@ export async function defineLegacyKind(
   });
 }
 
+export const WEBHOOKS = {
+  group: 'admissionregistration.k8s.io',
+  version: 'v1',
+  resource: 'validatingwebhookconfigurations',
+} as const;
+
+/** A webhook of an operator: nobody answers there any more, and its `failurePolicy` is `Fail`. */
+export async function leaveWebhook(
+  kube: KubeClient,
+  { group, version, resource }: ResourceRef,
+): Promise<void> {
+  const operations = ['CREATE', 'UPDATE'];
+  const name = `${resource}.${group}`;
+  await kube.create(WEBHOOKS, {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'ValidatingWebhookConfiguration',
+    metadata: { name },
+    webhooks: [
+      {
+        name,
+        admissionReviewVersions: ['v1'],
+        clientConfig: { url: 'https://127.0.0.1:1/validate' },
+        failurePolicy: 'Fail',
+        sideEffects: 'None',
+        rules: [{ apiGroups: [group], apiVersions: [version], operations, resources: [resource] }],
+      },
+    ],
+  });
+}
+
 export async function runsAt(kube: KubeClient, pod: ObjectName, ip: string): Promise<void> {
   const status = { phase: 'Running', podIP: ip, podIPs: [{ ip }] };
   const target = { ...pod, subresource: 'status' } as const;

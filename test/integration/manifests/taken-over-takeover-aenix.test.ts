@@ -4,11 +4,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { takeoverRights } from '../../../knative/tools/rights/takeover.ts';
 import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
-import { TAKEOVERS } from '../../../shared/api/takeover.ts';
+import { AENIX_ETCDS, TAKEOVERS } from '../../../shared/api/takeover.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
 import { CLAIMS, PODS, SERVICES } from '../../../shared/stateful/parts.ts';
-import { AenixEtcd, defineAenixEtcd, leaveWebhook } from '../../builders/aenix-etcd.ts';
+import { AenixEtcd, defineAenixEtcd } from '../../builders/aenix-etcd.ts';
+import { leaveWebhook } from '../../builders/legacy-kind.ts';
 import { until } from '../../builders/versioned-kind.ts';
 import { type Outcome, StolenAccount } from './accounts-at-work.ts';
 import { Installed } from './installed.ts';
@@ -70,7 +71,7 @@ beforeAll(async () => {
   await defineAenixEtcd(kube);
   const old = new AenixEtcd(kube, namespace, 'old');
   await old.create(3);
-  await leaveWebhook(kube);
+  await leaveWebhook(kube, AENIX_ETCDS);
   await old.takeOver('over');
   const found = await kube.get(TAKEOVERS, { namespace, name: 'over' });
   if (found === null) throw new Error('there is no Takeover');

@@ -8,11 +8,12 @@ import { IMPROBABLE_ETCDS } from '../../../shared/api/takeover.ts';
 import type { ResourceRef } from '../../../shared/kube/objects.ts';
 import { CLAIMS, PODS, SERVICES } from '../../../shared/stateful/parts.ts';
 import { IMPROBABLE_PEERS } from '../../builders/legacy-improbable.ts';
+import { until } from '../../builders/versioned-kind.ts';
 import { ImprobablePlace, OPERATOR, PEERS } from './improbable-place.ts';
 import { base64, LegacyClient } from './legacy-client.ts';
 import { expectTakenOver } from './mortal-place.ts';
 import { alive, deaths, type Witness } from './mortal-takeover.ts';
-import { namespace } from './takeover-place.ts';
+import { namespace } from './old-side.ts';
 import { podOfService, Writer } from './writer.ts';
 
 const LONG_MS = 600_000;
@@ -87,6 +88,12 @@ const forgetting =
     await next(when, write);
   };
 
+/** The webhook of the operator refuses each change of an EtcdPeer. */
+const isBlocked = async (): Promise<boolean> => {
+  const { conditions = [] } = await place.status('over');
+  return conditions.some(({ type, reason }) => type === 'Degraded' && reason === 'WebhookFails');
+};
+
 test('carried out with a death at each write', { timeout: LONG_MS }, async () => {
   await place.startTakeover(alive);
   const id = await place.confirm('over');
@@ -94,7 +101,10 @@ test('carried out with a death at each write', { timeout: LONG_MS }, async () =>
   expect(notes.map(({ reason }) => reason)).toContain('PeersHeld');
   expect(steps.map(({ name }) => name)).toContain('ReleasePeers');
   const told = deaths();
+  const blocked = until('webhooks to be told of', isBlocked, LONG_MS);
+  const unblocked = blocked.then(() => place.deleteWebhook());
   await place.wakeUntilDone('over', told, forgetting(told.witness));
+  await unblocked;
   await expectTakenOver(place, 'over', id, told, WRITES);
   const released = (await place.status('over')).steps?.find(({ name }) => name === 'ReleasePeers');
   expect(released?.precondition).toMatch(/^old-3 has uid /);

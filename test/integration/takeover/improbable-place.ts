@@ -23,7 +23,13 @@ import {
   improbableOf,
   leaveOnServer,
 } from '../../builders/legacy-improbable.ts';
-import { createTakeover, defineLegacyKind, startOperator } from '../../builders/legacy-kind.ts';
+import {
+  createTakeover,
+  defineLegacyKind,
+  leaveWebhook,
+  startOperator,
+  WEBHOOKS,
+} from '../../builders/legacy-kind.ts';
 import { giveTo, rooted } from '../../builders/rooted.ts';
 import { sendEvent } from '../../builders/send-event.ts';
 import type { JobPods } from '../etcd-backup/job-pods.ts';
@@ -31,7 +37,7 @@ import { EtcdPlace } from '../etcd-cluster/etcd-place.ts';
 import type { Named } from '../etcd-cluster/etcd-scene.ts';
 import { environmentOf, startJobPods } from './copying.ts';
 import { MortalPlace } from './mortal-place.ts';
-import { namespace } from './takeover-place.ts';
+import { namespace } from './old-side.ts';
 
 const MEMBERS = ['old-0', 'old-1', 'old-2'];
 /** It was removed, and its pod ends again and again. */
@@ -65,7 +71,7 @@ export class ImprobablePlace extends MortalPlace {
 
   static async start(): Promise<ImprobablePlace> {
     const etcd = await EtcdPlace.start({ controllers: ['job-controller'] });
-    const { backups, restores } = await startJobPods(etcd, namespace, {});
+    const { backups, restores } = await startJobPods(etcd, {});
     const copying = await Promise.all(
       [etcdBackup, etcdRestore].map(async (one) => {
         const environment = await environmentOf(etcd, one.name);
@@ -130,7 +136,16 @@ export class ImprobablePlace extends MortalPlace {
     const removed = await kube.get(IMPROBABLE_PEERS, { namespace, name: REMOVED });
     const uid = removed?.metadata.uid ?? '';
     await kube.delete(IMPROBABLE_PEERS, { namespace, name: REMOVED }, { uid });
+    await leaveWebhook(kube, IMPROBABLE_PEERS);
     await startOperator(kube, namespace, OPERATOR);
+  }
+
+  /** As a person who is told so. */
+  async deleteWebhook(): Promise<void> {
+    const { resource, group } = IMPROBABLE_PEERS;
+    const named = { name: `${resource}.${group}` };
+    const found = await this.kube.get(WEBHOOKS, named);
+    await this.kube.delete(WEBHOOKS, named, { uid: found?.metadata.uid ?? '' });
   }
 
   /** As DNS does once the Service leads elsewhere: no old member finds another by its name. */

@@ -5,8 +5,9 @@ import type { OperatorPlace } from '../../../knative/tools/rights/takeover.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { ResourceRef } from '../../../shared/kube/objects.ts';
 import { AENIX_ETCDS, LEGACY_ETCDS } from '../../../shared/api/takeover.ts';
-import { AenixEtcd, defineAenixEtcd, leaveWebhook } from '../../builders/aenix-etcd.ts';
+import { AenixEtcd, defineAenixEtcd } from '../../builders/aenix-etcd.ts';
 import { defineLegacyEtcd, LegacyEtcd } from '../../builders/legacy-etcd.ts';
+import { leaveWebhook } from '../../builders/legacy-kind.ts';
 import { LegacyTls, type TlsLayout } from './legacy-tls.ts';
 
 export const namespace = 'shop';
@@ -162,7 +163,7 @@ export function aenixSide(isSecret: boolean): OldSide {
       await defineAenixEtcd(kube);
       await of(kube).create(members.length, tls?.spec);
       for (const { name, ip } of members) await of(kube).runs(name, ip);
-      await leaveWebhook(kube);
+      await leaveWebhook(kube, AENIX_ETCDS);
     },
     takeOver: (kube, name, into) => of(kube).takeOver(name, { into }, operator),
   };
