@@ -6,7 +6,9 @@ import { runTakeover, USAGE } from '../../../knative/tools/takeover/command.ts';
 import { LEGACY_ETCDS, TAKEOVERS } from '../../../shared/api/takeover.ts';
 import { KubeError } from '../../../shared/kube/errors.ts';
 import { SERVICES, STATEFUL_SETS } from '../../../shared/stateful/parts.ts';
+import { leaveAenix } from './aenix-world.ts';
 import { beginChart } from './chart-world.ts';
+import { leaveImprobable } from './improbable-world.ts';
 import { beginNats } from './nats-world.ts';
 import { begin, namespace, putOperator, sweep, world } from './world.ts';
 
@@ -71,6 +73,22 @@ test('an API server that does not answer is told of', async () => {
     throw new KubeError('KUBE_UNAVAILABLE', 'Nobody answers.', { verb: 'list', ref });
   };
   expect(await run()).toEqual({ code: 2, out: '', err: 'Nobody answers.\n' });
+});
+
+test.each([
+  ['etcd.aenix.io/v1alpha1', leaveAenix],
+  ['etcd.improbable.io/v1alpha1', leaveImprobable],
+] as const)('one of %s is found, and has a Takeover of that', async (apiVersion, leave) => {
+  leave();
+  world.kube.remove(TAKEOVERS, { namespace, name: 'over' });
+  withDefaults();
+  const { out } = await run();
+  const [group] = apiVersion.split('/');
+  expect(out).toContain(`EtcdCluster shop/old of ${group}, into EtcdCluster old-2`);
+  const [one, ...others] = parseAllDocuments((await run('--manifests')).out);
+  expect(others).toEqual([]);
+  const legacy = { apiVersion, kind: 'EtcdCluster', name: 'old' };
+  expect(one?.toJS()).toMatchObject({ spec: { legacy, mode: 'Restore' } });
 });
 
 test('it prints each object and each step', async () => {
