@@ -119,9 +119,8 @@ export class ImprobablePlace extends MortalPlace {
   async #leave(): Promise<void> {
     const { kube } = this;
     await this.etcd.namespace(namespace);
-    const rights = [etcdBackupRights, etcdRestoreRights, takeoverRights].flatMap((of) =>
-      of(namespace),
-    );
+    const copying = [etcdBackupRights, etcdRestoreRights].flatMap((of) => of(namespace));
+    const rights = [...copying, ...takeoverRights(namespace, [], undefined, ['old-2'])];
     await applyObjects(
       kube,
       rights.map((object) => ({ file: 'npm run rights', object })),
