@@ -49,7 +49,7 @@ test.each<[object, string]>([
   [{ ...IMPROBABLE, mode: 'Join' }, 'know each other by the Service of the clients'],
   [
     legacy({ apiVersion: 'operator.etcd.io/v1alpha1' }),
-    'Only EtcdClusters of etcd.database.coreos.com/v1beta2, of etcd.aenix.io/v1alpha1 and of etcd.im',
+    'Only EtcdClusters of etcd.database.coreos.com/v1beta2, of etcd.aenix.io/v1alpha1 and of',
   ],
   [legacy({ operator: { name: 'etcd-operator' } }), 'namespace: Required value'],
   [CHART, 'and so is the StatefulSet of a NATS'],
