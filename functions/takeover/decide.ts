@@ -16,6 +16,7 @@ import { carryOutNats } from './nats/carry-out.ts';
 import { takeBackNats } from './nats/take-back.ts';
 import { isOver, isUndoing, recordsOf, type Records } from './records.ts';
 import { takeBack } from './take-back.ts';
+import { hasWayBack } from './way-back.ts';
 import { firstRecordsToWipe } from './wipe/begin.ts';
 import { carryOutWipe } from './wipe/carry-out.ts';
 import { wipes } from './wipe/mode.ts';
@@ -26,10 +27,10 @@ export function decide(state: AnyState): AnyDecision {
   if (isEnding(takeover.object) || isOver(takeover)) return NOTHING;
   const records = recordsOf(takeover.status);
   if (records === undefined) return beforehand(state);
-  const { rollingBackAt, switchingAt } = records.work;
+  const { rollingBackAt } = records.work;
   const isTurning = takeover.spec.rollback === true && rollingBackAt === undefined;
   // Later there is no way back, and the API server says so to whoever asks for one.
-  if (isTurning && switchingAt === undefined) return turnBack(state, records);
+  if (isTurning && hasWayBack(records.work)) return turnBack(state, records);
   const isBack = isUndoing(records.work);
   if (isOfNats(state)) {
     return isBack ? takeBackNats(state, records) : carryOutNats(state, records);

@@ -9,6 +9,7 @@ import { answersOf } from './answers.ts';
 import type { Decision } from './decision.ts';
 import { alarmIdOf, type Records } from './records.ts';
 import type { State } from './state.ts';
+import { withWayBack } from './way-back.ts';
 
 /** A look comes at least so long after the other. */
 const STEADY_MS = 1_000;
@@ -123,9 +124,8 @@ function movedAfter(records: Records, revision: string): Decision {
 
 /** Past a begun switch of the Service only as long as that was not done. */
 export function again({ work, steps }: Records, undoing: string): Decision {
-  const { switchingAt: _, ...rest } = work;
   return {
-    step: { type: 'write-records', records: { work: { ...rest, undoing }, steps } },
+    step: { type: 'write-records', records: { work: { ...withWayBack(work), undoing }, steps } },
     next: `Begin anew, since ${undoing}`,
   };
 }

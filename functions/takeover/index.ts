@@ -30,7 +30,8 @@
 //     carry-out        the steps in their order, by stages: stop-operators, frozen, copy-data with
 //                      copied, lead-over
 //     obstacle         what a person did meanwhile
-//     take-back        deletes what was made, for another attempt or on rollback
+//     way-back         until when it can be rolled back
+//     take-back        deletes what was made, on rollback or for another attempt
 //   apply-step         applies one step: steps; render: what it makes
 //   status             what the status is
 // Where members join (mode Join) there is, in join/: observe-work; planned, refuse, notes; begin,

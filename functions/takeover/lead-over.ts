@@ -2,7 +2,6 @@
 // one by one, and the legacy object at last. Pure.
 import { ETCD_CLUSTER_LABEL } from '../../shared/api/etcd-cluster.ts';
 import type { TakeoverWork } from '../../shared/api/takeover.ts';
-import { timestamp } from '../../shared/kube/timestamp.ts';
 import { waitFor } from '../../shared/stateful/decision.ts';
 import { answersOf } from './answers.ts';
 import type { Decision } from './decision.ts';
@@ -11,6 +10,7 @@ import type { Takeover } from './object.ts';
 import { type Records, selectorText } from './records.ts';
 import type { FoundClaim, FoundCluster, State } from './state.ts';
 import { stopOperators, stoppedOperators } from './stop-operators.ts';
+import { hasWayBack, withoutWayBack } from './way-back.ts';
 
 /** It selects the new pods, and no old one. */
 export const newSelectorOf = ({
@@ -27,8 +27,8 @@ export function isSwitched({ takeover, client }: State): boolean {
 
 /** Noted before it is done: from then on nothing leads back. */
 export function switchService({ client, nowMs }: State, { work, steps }: Records): Decision {
-  if (work.switchingAt === undefined) {
-    const noted = { work: { ...work, switchingAt: timestamp(nowMs) }, steps };
+  if (hasWayBack(work)) {
+    const noted = { work: withoutWayBack(work, nowMs), steps };
     return { step: { type: 'write-records', records: noted }, next: 'Lead clients over' };
   }
   const { name } = work.service;

@@ -14,6 +14,7 @@ import { joinMembers } from './join-members.ts';
 import { areLeft, leaveMembers } from './leave-members.ts';
 import { areJoined, viewOf } from './members.ts';
 import { switchService } from './switch-service.ts';
+import { hasWayBack } from '../way-back.ts';
 
 type JoinStage = Stage<Step | JoinStep>;
 
@@ -24,7 +25,7 @@ export function carryOutJoin(state: State, records: Records): JoinDecision {
   if (state.legacy === undefined) return endNow(records, state.nowMs);
   const { work } = records;
   const stages = [
-    ...(work.switchingAt === undefined ? [joinStage(state, records)] : []),
+    ...(hasWayBack(work) ? [joinStage(state, records)] : []),
     ...leadingStages(state, records),
   ];
   return stageNow([operatorStage(state, work), ...stages], records, state.nowMs);

@@ -1,7 +1,6 @@
 // Members leave one after another, each by one of the other side and only while more than half of
 // those that are left are well: who is away first, then who follows, and the leader last, once it
 // has handed over. The old ones leave for good; on rollback it is the new ones. Pure.
-import { timestamp } from '../../../shared/kube/timestamp.ts';
 import { waitFor } from '../../../shared/stateful/decision.ts';
 import type { Records } from '../records.ts';
 import type { State } from '../state.ts';
@@ -17,6 +16,7 @@ import {
   type View,
   viewOf,
 } from './members.ts';
+import { hasWayBack, withoutWayBack } from '../way-back.ts';
 
 const NEXT = 'Let the old members leave';
 
@@ -38,8 +38,8 @@ export function leaveMembers(state: State, { work, steps }: Records): JoinDecisi
     const blocker = awayReason(names, 'all that stay have to be there while others leave.');
     return waitFor(NEXT, [blocker], blocker);
   }
-  if (work.switchingAt === undefined) {
-    const noted = { work: { ...work, switchingAt: timestamp(state.nowMs) }, steps };
+  if (hasWayBack(work)) {
+    const noted = { work: withoutWayBack(work, state.nowMs), steps };
     return { step: { type: 'write-records', records: noted }, next: NEXT };
   }
   return leave(view, 'Old') ?? waitFor(NEXT, []);

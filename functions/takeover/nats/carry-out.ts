@@ -1,7 +1,6 @@
 // Carries out a confirmed plan of a NatsCluster: the first of its steps that is not done is next.
 // That the new servers are ready and routed with the old ones is looked at before each step. Pure.
 import type { Reason } from '../../../shared/kube/conditions.ts';
-import { timestamp } from '../../../shared/kube/timestamp.ts';
 import { listed, waitFor } from '../../../shared/stateful/decision.ts';
 import { serviceChanged } from '../blocked.ts';
 import { intoOf, type Records, selectorText } from '../records.ts';
@@ -13,6 +12,7 @@ import { isMade, makeCluster } from './make-cluster.ts';
 import { makerOf } from './made/makers.ts';
 import { areMoved, moveClients } from './move-clients.ts';
 import type { NatsState } from './state.ts';
+import { hasWayBack, withoutWayBack } from '../way-back.ts';
 
 export function carryOutNats(state: NatsState, records: Records): NatsDecision {
   const { legacy, nowMs } = state;
@@ -136,8 +136,8 @@ function deleteLegacy(
     return waitFor(next, [{ reason: 'LegacyEnding', message }]);
   }
   // Where all pods were gone already nobody has noted it.
-  if (work.switchingAt === undefined) {
-    const noted = { ...work, switchingAt: timestamp(nowMs) };
+  if (hasWayBack(work)) {
+    const noted = withoutWayBack(work, nowMs);
     return { step: { type: 'write-records', records: { work: noted, steps } }, next };
   }
   const { resourceVersion } = legacy;

@@ -9,6 +9,7 @@ import type { NatsDecision } from './decision.ts';
 import { type LegacyNats, routeOf } from './legacy.ts';
 import { isFreshKnown, lackingRoutes } from './mesh.ts';
 import { answersOf, type NatsState } from './state.ts';
+import { hasWayBack } from '../way-back.ts';
 
 /** It selects the new pods, and no old one. */
 export const newSelectorOf = ({
@@ -45,7 +46,7 @@ const hasRoutes = ({ legacy, work: seen }: NatsState, records: Records): boolean
  */
 export function isJoined(state: NatsState, records: Records): boolean {
   if (state.pods.length === 0) return true;
-  const isSeen = answersOf(state).length > 0 || records.work.switchingAt !== undefined;
+  const isSeen = answersOf(state).length > 0 || !hasWayBack(records.work);
   return (
     isSeen && hasRoutes(state, records) && isFreshKnown(state) && lackingRoutes(state) === undefined
   );

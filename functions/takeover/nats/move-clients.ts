@@ -8,6 +8,7 @@ import type { NatsDecision } from './decision.ts';
 import { makerOf } from './made/makers.ts';
 import { clientsOf, isFreshKnown } from './mesh.ts';
 import type { FoundServer, NatsState } from './state.ts';
+import { hasWayBack, withoutWayBack } from '../way-back.ts';
 
 /** Libraries try again each two seconds or so; a client that is not back by then is gone. */
 const BACK_WITHIN_MS = 60_000;
@@ -41,7 +42,7 @@ export function moveClients(state: NatsState, { work, steps }: Records): NatsDec
   if (server === undefined) return endNobody(state, { work, steps });
   const now = timestamp(state.nowMs);
   const next = { pod: server.name, uid: server.uid, clients: clientsOf(state), since: now };
-  const noted = { switchingAt: now, ...work, moving: next };
+  const noted = { ...withoutWayBack(work, state.nowMs), moving: next };
   return {
     step: { type: 'write-records', records: { work: noted, steps } },
     next: `Let ${server.name} leave`,
@@ -61,8 +62,8 @@ function endNobody(state: NatsState, { work, steps }: Records): NatsDecision {
   const next = 'Let no pod come back';
   const { legacy } = state;
   if (legacy === undefined || legacy.replicas === 0) return waitFor(next, []);
-  if (work.switchingAt === undefined) {
-    const noted = { ...work, switchingAt: timestamp(state.nowMs) };
+  if (hasWayBack(work)) {
+    const noted = withoutWayBack(work, state.nowMs);
     return { step: { type: 'write-records', records: { work: noted, steps } }, next };
   }
   const { uid, resourceVersion } = legacy;
