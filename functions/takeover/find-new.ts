@@ -14,7 +14,7 @@ import { CLAIMS, PODS } from '../../shared/stateful/parts.ts';
 import { labelled } from './labelled.ts';
 import { fieldOf } from './legacy.ts';
 import type { Takeover } from './object.ts';
-import type { FoundCluster, FoundMade, FoundPod } from './state.ts';
+import type { FoundCluster, FoundMade, FoundMemberClaim, FoundPod } from './state.ts';
 
 interface Looking {
   readonly kube: KubeClient;
@@ -22,8 +22,8 @@ interface Looking {
 }
 
 export function madeOf(object: KubeObject, isOurs: boolean): FoundMade {
-  const { name, uid, resourceVersion } = object.metadata;
-  return { name, uid, resourceVersion, isOurs, isEnding: isEnding(object) };
+  const { name, uid, resourceVersion, creationTimestamp: createdAt = '' } = object.metadata;
+  return { name, uid, resourceVersion, createdAt, isOurs, isEnding: isEnding(object) };
 }
 
 /** `clusterId`: whose data it is to have. */
@@ -48,30 +48,25 @@ const ofNew = ({ namespace, spec }: Takeover) => ({
   labelSelector: `${ETCD_CLUSTER_LABEL}=${spec.into.name}`,
 });
 
-/** Those of its members, by its id; one that joins has no id yet, and its names were free. */
+/**
+ * Those of the names that its members have, which were free. They are looked for before the
+ * EtcdCluster is: one of somebody else that has made a claim by now is seen then.
+ */
 export async function memberClaims(
   { kube, signal }: Looking,
   takeover: Takeover,
   clusterId: string | undefined,
-): Promise<readonly FoundMade[]> {
-  const found: FoundMade[] = [];
-  for await (const object of labelled(kube, CLAIMS, ofNew(takeover), signal)) {
-    const id = object.metadata.annotations?.[CLUSTER_ID_ANNOTATION] ?? clusterId;
-    found.push(madeOf(object, clusterId !== undefined && id === clusterId));
-  }
-  return found;
-}
-
-/** By their names as well, which were free. */
-export async function ownMemberClaims(
-  looking: Looking,
-  takeover: Takeover,
-  clusterId: string | undefined,
-): Promise<readonly FoundMade[]> {
+): Promise<readonly FoundMemberClaim[]> {
   const { name } = takeover.spec.into;
   const free = Array.from({ length: ORDINALS }, (_, at) => claimName(peerNameOf(name, at)));
-  const found = await memberClaims(looking, takeover, clusterId);
-  return found.filter((claim) => free.includes(claim.name));
+  const found: FoundMemberClaim[] = [];
+  for await (const object of labelled(kube, CLAIMS, ofNew(takeover), signal)) {
+    if (!free.includes(object.metadata.name)) continue;
+    const id = object.metadata.annotations?.[CLUSTER_ID_ANNOTATION];
+    const isOurs = id !== undefined && id === clusterId;
+    found.push({ ...madeOf(object, isOurs), isMarked: id !== undefined });
+  }
+  return found;
 }
 
 export async function newPods(

@@ -49,8 +49,8 @@ export async function observeWork(
   work: TakeoverWork,
   seen: Seen,
 ): Promise<Work> {
-  const made = await readMade(looking, takeover, work);
   const claims = isUndoing(work) ? await memberClaims(looking, takeover, work.newClusterId) : [];
+  const made = await readMade(looking, takeover, work);
   const alarms = await readAlarms(looking, seen);
   const comparison = await compare(looking, { ...seen, ...made, takeover, work });
   return { ...made, memberClaims: claims, alarms, comparison };

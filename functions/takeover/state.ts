@@ -103,6 +103,13 @@ export interface FoundMade {
   /** False for one of somebody else. */
   readonly isOurs: boolean;
   readonly isEnding: boolean;
+  readonly createdAt: string;
+}
+
+/** A claim of the new name; ours by the id of the new cluster, which it gets after the birth. */
+export interface FoundMemberClaim extends FoundMade {
+  /** It has the id of a cluster. */
+  readonly isMarked: boolean;
 }
 
 /** An EtcdBackup or EtcdRestore, by its own word. */
@@ -126,11 +133,11 @@ export interface FoundCluster extends FoundMade {
   readonly clusterId: string | undefined;
 }
 
-/** The new cluster, where the takeover makes it itself. */
+/** The new cluster, and what its members leave behind. */
 export interface Own {
   readonly cluster: FoundCluster | undefined;
-  /** Claims of its members; looked for while it is taken back. */
-  readonly memberClaims: readonly FoundMade[];
+  /** Looked for while it is taken back. */
+  readonly memberClaims: readonly FoundMemberClaim[];
 }
 
 /** How far keys were compared in this look. */
@@ -143,15 +150,12 @@ export interface Comparison {
 }
 
 /** Looked for while a plan is carried out or taken back. */
-export interface Work {
+export interface Work extends Own {
   /** By pods that answered. */
   readonly alarms: ReadonlyMap<string, readonly EtcdAlarm[]>;
   readonly claim: FoundMade | undefined;
   readonly backup: FoundJob | undefined;
   readonly restore: FoundJob | undefined;
-  readonly cluster: FoundCluster | undefined;
-  /** Claims of members of the new cluster; looked for while it is taken back. */
-  readonly memberClaims: readonly FoundMade[];
   /** Read only when it is time for it; or why nothing could be compared. */
   readonly comparison: Comparison | Reason | undefined;
 }

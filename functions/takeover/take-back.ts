@@ -2,12 +2,13 @@
 // first. Only what is known to be ours is deleted. Pure.
 import { waitFor } from '../../shared/stateful/decision.ts';
 import { answersOf } from './answers.ts';
-import type { Decision, MadeKind } from './decision.ts';
+import type { Decision } from './decision.ts';
 import { carries, isQuorate } from './frozen.ts';
 import { awaitLate } from './late.ts';
+import { removed, removedCluster } from './removed.ts';
 import type { Records } from './records.ts';
 import { endNow } from './stages.ts';
-import type { FoundMade, State } from './state.ts';
+import type { State } from './state.ts';
 import { refuseAccess } from './refuse-secrets.ts';
 import { restartOperators } from './stop-operators.ts';
 
@@ -24,7 +25,7 @@ export function takeBack(state: State, records: Records): Decision {
 
 /** Nothing of them is left: the old cluster is frozen anew, and all begins from there. */
 function nextAttempt({ work, steps }: Records): Decision {
-  const { undoing: _, frozen: __, newClusterId: ___, compared: ____, ...rest } = work;
+  const { undoing: _, frozen: __, newClusterId: ___, compared: ____, lived: _____, ...rest } = work;
   const attempt = work.attempt + 1;
   const kept = steps.filter(({ name }) => name === 'StopOperator');
   const records = { work: { ...rest, attempt }, steps: kept };
@@ -51,7 +52,7 @@ function letWrite(state: State, { steps }: Records): Decision | undefined {
 
 function undo(state: State, records: Records): Decision | undefined {
   const { work, steps } = records;
-  const { restore, cluster, memberClaims = [], backup, claim } = state.work ?? {};
+  const { restore, backup, claim } = state.work ?? {};
   const id = restore?.isOurs === true ? restore.clusterId : undefined;
   if (id !== undefined && id !== work.newClusterId) {
     const noted = { work: { ...work, newClusterId: id }, steps };
@@ -60,33 +61,8 @@ function undo(state: State, records: Records): Decision | undefined {
   return (
     // First the one that would make others.
     removed('EtcdRestore', restore) ??
-    removed('EtcdCluster', cluster) ??
-    goneParts(state, cluster) ??
-    removedFirst(memberClaims) ??
+    removedCluster(state, records, state.work) ??
     removed('EtcdBackup', backup) ??
     removed('claim', claim)
   );
-}
-
-export function removedFirst(claims: readonly FoundMade[]): Decision | undefined {
-  const own = claims.filter(({ isOurs }) => isOurs);
-  return removed('claim', own.find(({ isEnding }) => !isEnding) ?? own[0]);
-}
-
-export function removed(kind: MadeKind, found: FoundMade | undefined): Decision | undefined {
-  if (found?.isOurs !== true) return undefined;
-  const next = `Delete ${kind} ${found.name}`;
-  if (!found.isEnding) return { step: { type: 'delete', kind, found }, next };
-  const message = `${kind} ${found.name} is being deleted.`;
-  return waitFor(next, [{ reason: 'Ending', message }]);
-}
-
-const PARTS = /^(?:EtcdPeer|StatefulSet|Service) /;
-
-/** They go with the EtcdCluster, and would make claims as long as they are there. */
-export function goneParts({ taken }: State, cluster: FoundMade | undefined): Decision | undefined {
-  const parts = cluster === undefined ? taken.filter((one) => PARTS.test(one)) : [];
-  if (parts.length === 0) return undefined;
-  const message = `${parts.join(', ')} are going.`;
-  return waitFor('Let the new cluster go', [{ reason: 'Ending', message }]);
 }

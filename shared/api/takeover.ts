@@ -194,6 +194,8 @@ export interface TakeoverWork {
   };
   /** The id of the new cluster, by which what belongs to it is known. */
   readonly newClusterId?: string;
+  /** When the new EtcdCluster was there: claims of its name of that time are of its members. */
+  readonly lived?: { readonly since: string; readonly until?: string };
   readonly compared?: {
     readonly keys: number;
     /** The last key that was compared, in base64. */

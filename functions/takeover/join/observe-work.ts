@@ -8,7 +8,7 @@ import type { KubeClient } from '../../../shared/kube/client.ts';
 import { accessToNew } from '../access.ts';
 import { askAt } from '../ask-members.ts';
 import type { Door } from '../door.ts';
-import { foundCluster, newPods, ownMemberClaims } from '../find-new.ts';
+import { foundCluster, newPods, memberClaims } from '../find-new.ts';
 import { isSwitched } from '../lead-over.ts';
 import type { FreshMember, Joining, State } from '../state.ts';
 import { isJoining } from './render.ts';
@@ -29,6 +29,8 @@ export async function observeJoining(
 ): Promise<Joining> {
   const { kube, door, signal } = looking;
   const { takeover } = state;
+  // They tell what an EtcdCluster that is gone has left.
+  const claims = await memberClaims(looking, takeover, work.clusterId);
   const target = { namespace: takeover.namespace, name: takeover.spec.into.name };
   const object = (await kube.get(ETCD_CLUSTERS, target, { signal })) ?? undefined;
   const pods = await newPods(looking, takeover);
@@ -38,13 +40,10 @@ export async function observeJoining(
       return { pod, ip, asked: await askAt(door.ask, accessToNew(state, [{ ip }]), signal) };
     }),
   );
-  const isBack = work.rollingBackAt !== undefined;
-  // Claims tell what an EtcdCluster that is gone has left.
-  const areToSee = isBack || object === undefined;
   return {
     cluster: object && foundCluster(object, isJoining(object, takeover, work), work.clusterId),
     fresh,
-    memberClaims: areToSee ? await ownMemberClaims(looking, takeover, work.clusterId) : [],
+    memberClaims: claims,
     hashes: isTime(state, work) ? await compare(looking, state, fresh) : undefined,
   };
 }

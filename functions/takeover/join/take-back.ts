@@ -8,7 +8,7 @@ import { refuseAccess } from '../refuse-secrets.ts';
 import { endNow } from '../stages.ts';
 import type { State } from '../state.ts';
 import { restartOperators } from '../stop-operators.ts';
-import { goneParts, removed, removedFirst } from '../take-back.ts';
+import { removedCluster } from '../removed.ts';
 import type { JoinDecision } from './decision.ts';
 import { leave } from './leave-members.ts';
 import { unknownNow, viewOf } from './members.ts';
@@ -28,9 +28,7 @@ export function takeBackJoin(state: State, records: Records): JoinDecision {
   return (
     leadBack(state, records) ??
     leave(view, 'New') ??
-    removed('EtcdCluster', joining?.cluster) ??
-    goneParts(state, joining?.cluster) ??
-    removedFirst(joining?.memberClaims ?? []) ??
+    removedCluster(state, records, joining) ??
     // An operator would see a member that comes late.
     awaitLate(records, nowMs) ??
     restartOperators(state, work) ??

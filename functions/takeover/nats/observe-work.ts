@@ -9,10 +9,11 @@ import {
 } from '../../../shared/api/nats-cluster.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { textOf } from '../../../shared/kube/json.ts';
-import { isEnding, type KubeObject } from '../../../shared/kube/objects.ts';
+import type { KubeObject } from '../../../shared/kube/objects.ts';
 import { ownObjectOf } from '../../../shared/kube/own-object.ts';
 import { PODS } from '../../../shared/stateful/parts.ts';
 import type { Door } from '../door.ts';
+import { madeOf } from '../find-new.ts';
 import { labelled } from '../labelled.ts';
 import { fieldOf } from '../legacy.ts';
 import { isMadeFor } from '../made-for.ts';
@@ -38,14 +39,10 @@ export async function observeNatsWork(
 
 function clusterOf(object: KubeObject, takeover: Takeover): FoundNatsCluster {
   const own = ownObjectOf<NatsClusterSpec, NatsClusterStatus>(object);
-  const { name, uid, generation, spec, status } = own;
+  const { generation, spec, status } = own;
   const ready = status.conditions?.find(({ type }) => type === 'Ready');
   return {
-    name,
-    uid,
-    resourceVersion: object.metadata.resourceVersion,
-    isOurs: isMadeFor(object, takeover),
-    isEnding: isEnding(object),
+    ...madeOf(object, isMadeFor(object, takeover)),
     isReady: ready?.status === 'True' && status.observedGeneration === generation,
     says: ready?.message ?? 'Nobody has looked at it yet.',
     extraRoutes: spec.extraRoutes ?? [],

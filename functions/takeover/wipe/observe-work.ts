@@ -5,13 +5,13 @@ import { CLUSTER_ID_ANNOTATION } from '../../../shared/api/etcd-peer.ts';
 import type { TakeoverWork } from '../../../shared/api/takeover.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
-import { foundCluster, ownMemberClaims } from '../find-new.ts';
+import { foundCluster, memberClaims } from '../find-new.ts';
 import { isMadeFor } from '../made-for.ts';
 import type { Takeover } from '../object.ts';
 import { isUndoing } from '../records.ts';
 import type { Own } from '../state.ts';
 
-/** No cluster has it: before one is born its claims have no id, and all others have one. */
+/** No cluster has it. */
 const UNBORN = '';
 
 export async function observeWiping(
@@ -20,14 +20,13 @@ export async function observeWiping(
   work: TakeoverWork,
 ): Promise<Own> {
   const { kube, signal } = looking;
+  const { newClusterId } = work;
+  const claims = isUndoing(work) ? await memberClaims(looking, takeover, newClusterId) : [];
   const target = { namespace: takeover.namespace, name: takeover.spec.into.name };
   const object = (await kube.get(ETCD_CLUSTERS, target, { signal })) ?? undefined;
-  const { newClusterId } = work;
   return {
     cluster: object && foundCluster(object, isEmpty(object, takeover), newClusterId ?? UNBORN),
-    memberClaims: isUndoing(work)
-      ? await ownMemberClaims(looking, takeover, newClusterId ?? UNBORN)
-      : [],
+    memberClaims: claims,
   };
 }
 

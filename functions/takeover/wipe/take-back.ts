@@ -5,17 +5,14 @@ import type { Records } from '../records.ts';
 import { endNow } from '../stages.ts';
 import type { State } from '../state.ts';
 import { restartOperators } from '../stop-operators.ts';
-import { goneParts, removed, removedFirst } from '../take-back.ts';
+import { removedCluster } from '../removed.ts';
 import { noteId, type WipeDecision } from './carry-out.ts';
 
 export function takeBackWipe(state: State, records: Records): WipeDecision {
-  const { cluster, memberClaims = [] } = state.wiping ?? {};
   return (
     restartOperators(state, records.work) ??
-    noteId(records, cluster) ??
-    removed('EtcdCluster', cluster) ??
-    goneParts(state, cluster) ??
-    removedFirst(memberClaims) ??
+    noteId(records, state.wiping?.cluster) ??
+    removedCluster(state, records, state.wiping) ??
     awaitLate(records, state.nowMs) ??
     endNow(records, state.nowMs)
   );

@@ -42,6 +42,7 @@ const status: Whole<Omit<TakeoverStatus, 'conditions'>> & { readonly conditions:
     moving: { pod: 'old-1', uid: 'e', clients: 50, since: AT },
     frozen: { revision: '9', seenAt: AT, isSteady: true },
     newClusterId: '9e9e05c52164694d',
+    lived: { since: AT, until: AT },
     compared: { keys: 2, after: 'YQ==', isWhole: true },
     undoing: 'somebody has written',
     switchingAt: AT,

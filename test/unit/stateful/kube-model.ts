@@ -214,7 +214,7 @@ export class KubeModel {
     const metadata = {
       ...next.metadata,
       uid: present?.metadata.uid ?? `u${this.#uid}`,
-      creationTimestamp: present?.metadata.creationTimestamp ?? '2026-01-01T00:00:00Z',
+      creationTimestamp: (present ?? next).metadata.creationTimestamp ?? '2026-01-01T00:00:00Z',
       generation: (present?.metadata.generation ?? 0) + (isEdited ? 1 : 0),
       resourceVersion: String(this.#version),
     };

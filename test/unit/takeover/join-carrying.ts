@@ -93,7 +93,9 @@ export class JoinCarrying extends TakeoverRun<JoinCarrying> {
   #runCluster(): void {
     const { cluster } = this;
     if (cluster === undefined) return;
-    const { annotations = {}, uid } = cluster.metadata;
+    const { annotations = {}, labels = {}, uid } = cluster.metadata;
+    // One of somebody else joins nobody.
+    if (labels['ballast.dev/takeover'] === undefined) return;
     const joins = joinsIn(annotations[JOINS_ANNOTATION] ?? '', namespace);
     if ('reason' in joins) throw new Error(joins.message);
     if (joins.map(({ name }) => name).join(' ') !== PODS_OF_OLD.join(' ')) {
