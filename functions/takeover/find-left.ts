@@ -8,10 +8,12 @@ import { findPeers } from './find-peers.ts';
 import { belongsTo, labelled } from './labelled.ts';
 import { fieldOf, type LegacyEtcd } from './legacy.ts';
 import type { Fields } from './legacy/said.ts';
+import { selectorIn } from './records.ts';
 import type { FoundClaim, FoundPod, FoundService, FoundStatefulSet, State } from './state.ts';
 
 /** All of them stand in the status. */
 export const OBJECTS_MAX = 40;
+const PAGE = 100;
 
 type Services = Pick<State, 'client' | 'headless'>;
 type Left = Services &
@@ -25,25 +27,23 @@ export async function findLeft(
   signal: AbortSignal,
 ): Promise<Left> {
   const isOwned = (object: KubeObject): boolean => belongsTo(object, legacy.uid);
+  const { namespace } = legacy;
   const statefulSet = await statefulSetOf(kube, legacy, signal);
   const { peers, holders } = await findPeers(kube, legacy, signal);
   const holder = legacy.statefulSet === undefined ? legacy.uid : statefulSet?.uid;
   const hasPods = legacy.peers === undefined ? new Set([holder]) : holders;
   const pods: FoundPod[] = [];
   const strangers: string[] = [];
-  const where = { namespace: legacy.namespace, labelSelector: legacy.selector };
+  const where = { namespace, labelSelector: legacy.selector };
   for await (const object of labelled(kube, PODS, where, signal)) {
     if (belongsToOne(object, hasPods)) pods.push(podOf(object));
     else strangers.push(object.metadata.name);
   }
   const claimed = pods.slice(0, OBJECTS_MAX).flatMap(({ claim }) => claim ?? []);
-  const found = await claimsOf(kube, where, [...claimed, ...known], signal);
-  const claims = found.map((object): FoundClaim => {
-    const goes = isOwned(object) || belongsToOne(object, hasPods);
-    return { ...identityOf(object), isOwned: goes, isEnding: isEnding(object) };
-  });
+  const names = new Set([...claimed, ...known]);
+  const going = new Set([legacy.uid, ...hasPods, ...[...peers, ...pods].map(({ uid }) => uid)]);
+  const claims = await claimsOf(kube, legacy, { names, going }, signal);
   const service = async (name: string): Promise<FoundService | undefined> => {
-    const { namespace } = legacy;
     const object = await kube.get(SERVICES, { namespace, name }, { signal });
     return object === null ? undefined : serviceOf(object, isOwned(object));
   };
@@ -59,20 +59,32 @@ export async function findLeft(
   };
 }
 
-/** By their names as well: one that has lost its label would go with its owner, unseen. */
+interface Known {
+  readonly names: ReadonlySet<string>;
+  /** Uids of all that goes with the legacy object, and of that. */
+  readonly going: ReadonlySet<string | undefined>;
+}
+
+/**
+ * By their names and owners as well: one that has lost its label, or never had it, would go with
+ * its owner, unseen.
+ */
 async function claimsOf(
   kube: KubeClient,
-  where: Parameters<typeof labelled>[2],
-  names: readonly string[],
+  { namespace, uid, selector }: LegacyEtcd,
+  { names, going }: Known,
   signal: AbortSignal,
-): Promise<readonly KubeObject[]> {
-  const claims: KubeObject[] = [];
-  for await (const object of labelled(kube, CLAIMS, where, signal)) claims.push(object);
-  const seen = new Set(claims.map(({ metadata }) => metadata.name));
-  for (const name of new Set(names.filter((one) => !seen.has(one)))) {
-    const { namespace } = where;
-    const object = await kube.get(CLAIMS, { namespace, name }, { signal });
-    if (object !== null) claims.push(object);
+): Promise<readonly FoundClaim[]> {
+  const claims: FoundClaim[] = [];
+  const labels = Object.entries(selectorIn(selector));
+  for await (const { items } of kube.pages(CLAIMS, { namespace, limit: PAGE, signal })) {
+    for (const object of items) {
+      const { name, labels: own = {} } = object.metadata;
+      const isLabelled = labels.every(([label, value]) => own[label] === value);
+      if (!isLabelled && !names.has(name) && !belongsToOne(object, going)) continue;
+      const isOwned = belongsTo(object, uid);
+      claims.push({ ...identityOf(object), isOwned, isEnding: isEnding(object) });
+    }
   }
   return claims;
 }

@@ -1,7 +1,7 @@
 // Obstacles that a person put meanwhile in the way of a plan of an EtcdCluster. Pure.
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { serviceChanged } from './blocked.ts';
-import { claimsGo } from './claims-go.ts';
+import { claimsGo, refuseUncounted } from './claims-go.ts';
 import { isSwitched } from './lead-over.ts';
 import { intoOf, type Records, selectorText } from './records.ts';
 import { refuseAccess } from './refuse-secrets.ts';
@@ -18,7 +18,9 @@ export function obstacleTo(state: State, records: Records): Reason | undefined {
   if (legacy?.uid !== work.legacyUid || (legacy.isEnding && !isDeleting)) return LEGACY_GONE;
   // Where the data are given up nobody is asked.
   const access = wipes(state) ? [] : refuseAccess(state);
-  const [lacking] = [...access, ...claimsGo(state)];
+  // Nothing is deleted in the look in which that is begun.
+  const uncounted = isDeleting ? refuseUncounted(state) : [];
+  const [lacking] = [...access, ...claimsGo(state), ...uncounted];
   if (lacking !== undefined) return lacking;
   if (isSwitched(state)) return undefined;
   if (intoOf(takeover) !== work.into) return SPEC_CHANGED;

@@ -4,7 +4,7 @@ import type { TakeoverPlan } from '../../shared/api/takeover.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { hashOf } from '../../shared/hash.ts';
 import { joined } from '../../shared/stateful/decision.ts';
-import { claimsGo } from './claims-go.ts';
+import { claimsGo, refuseUncounted } from './claims-go.ts';
 import { isQuorate } from './frozen.ts';
 import { joins } from './join/mode.ts';
 import { madeToJoin, stepsToJoin } from './join/planned.ts';
@@ -25,13 +25,7 @@ import { refuseCertificates, refuseTarget } from './refuse-target.ts';
 import type { Asked, State } from './state.ts';
 import { wipes } from './wipe/mode.ts';
 import { madeToWipe, stepsToWipe } from './wipe/planned.ts';
-import {
-  refuseEmptyTarget,
-  refuseFilled,
-  refuseUncertified,
-  refuseUncounted,
-  refuseUnsaid,
-} from './wipe/refuse.ts';
+import { refuseEmptyTarget, refuseFilled, refuseUncertified, refuseUnsaid } from './wipe/refuse.ts';
 
 const ID_LENGTH = 12;
 
@@ -65,6 +59,7 @@ const REFUSALS_TO_WIPE: readonly Refuse[] = [
   refuseOthers,
   refuseUncounted,
   refuseItsServices,
+  claimsGo,
   refuseItsWays,
   refuseItsOperator,
   refuseFilled,

@@ -2,6 +2,8 @@
 // Pure.
 import { claimName, headlessName, peerNameOf } from '../../shared/api/etcd-names.ts';
 import type { PlannedObject } from '../../shared/api/takeover.ts';
+import { listed } from '../../shared/stateful/decision.ts';
+import { heldBy } from './claims-go.ts';
 import { isOneService, type LegacyEtcd } from './legacy.ts';
 import { operatorOf } from './legacy/operators.ts';
 import { givenIn, secretsOf } from './read-secrets.ts';
@@ -20,7 +22,7 @@ export function plannedObjects(state: State, made: Made): readonly PlannedObject
     ...services(state, legacy),
     ...operatorsIn(state),
     ...deleted(state, legacy),
-    ...state.claims.map(kept),
+    ...state.claims.map((claim) => kept(claim, legacy)),
     ...secrets(state, legacy),
     ...state.strangers.map((name) => stranger(name)),
     keptDefinition(`${resource}.${group}`),
@@ -118,15 +120,18 @@ const member = ({ name, claim }: FoundPod): PlannedObject => ({
       : `Goes with the legacy object; its data stays in claim ${claim}.`,
 });
 
-const kept = ({ name, isOwned, isEnding }: FoundClaim): PlannedObject => ({
-  action: isEnding ? 'Delete' : 'Keep',
+const kept = (claim: FoundClaim, legacy: LegacyEtcd): PlannedObject => ({
+  action: claim.isEnding ? 'Delete' : 'Keep',
   kind: 'PersistentVolumeClaim',
-  name,
-  why: whyKept(isOwned, isEnding),
+  name: claim.name,
+  why: whyKept(claim, legacy),
 });
 
-function whyKept(isOwned: boolean, isEnding: boolean): string {
+function whyKept(claim: FoundClaim, legacy: LegacyEtcd): string {
+  const { isOwned, isEnding } = claim;
   if (isEnding) return 'Somebody has deleted it, and it goes with its pod.';
+  const held = heldBy(claim, legacy);
+  if (held.length > 0) return `Belongs to ${listed(held)}, with which it would go.`;
   return isOwned
     ? 'Loses its owner before that is deleted, and stays until a person deletes it.'
     : 'Belongs to nobody, and stays until a person deletes it.';

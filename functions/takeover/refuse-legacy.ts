@@ -3,6 +3,7 @@
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { listed } from '../../shared/stateful/decision.ts';
 import { answersOf, oldestOf, silentOf } from './answers.ts';
+import { tooMany } from './claims-go.ts';
 import { grantOfEtcd } from './grant.ts';
 import { joins } from './join/mode.ts';
 import { isOneService, type LegacyEtcd } from './legacy.ts';
@@ -76,13 +77,6 @@ const endsWithAlarm = (pods: readonly string[], { statefulSet }: LegacyEtcd): Re
     'alarm keeps writers from writing: the kubelet would end these pods, and ' +
     (statefulSet === undefined ? 'nobody starts them again. ' : 'all that start after them. ') +
     'Take it over by hand: docs/takeover.md.',
-});
-
-export const tooMany = ({ name, label }: LegacyEtcd): Reason => ({
-  reason: 'TooMany',
-  message:
-    `More pods or claims have the label ${label}: ${name} than any operator ` +
-    'makes. Take it off those that are not of this cluster.',
 });
 
 function disagree(state: State): Reason {

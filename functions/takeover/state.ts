@@ -40,6 +40,7 @@ export interface FoundClaim {
   readonly name: string;
   readonly uid: string;
   readonly resourceVersion: string;
+  /** By the legacy object itself. */
   readonly isOwned: boolean;
   /** It goes with its pod, whatever becomes of its owner. */
   readonly isEnding: boolean;

@@ -18,7 +18,7 @@ import { endNow, type Stage, stageNow } from '../stages.ts';
 import type { Own, State } from '../state.ts';
 import { operatorStage } from '../stop-operators.ts';
 import { isSaid } from './mode.ts';
-import { refuseFilled, refuseUncounted, unsaid } from './refuse.ts';
+import { refuseFilled, unsaid } from './refuse.ts';
 
 export type WipeDecision = DecisionOf<Step | MakeStep>;
 type WipeStage = Stage<Step | MakeStep>;
@@ -94,14 +94,7 @@ function leadingStages(state: State, records: Records): readonly WipeStage[] {
       name: 'DeleteLegacy',
       precondition: `It has uid ${legacyUid}, owns no claim and no client Service; ${isReady}.`,
       isDone: false,
-      act: () => deleteLegacy(state, records),
+      act: () => deleteOnceReady(state, records.work, state.wiping?.cluster),
     },
   ];
-}
-
-/** Claims are all that is left of its data. */
-function deleteLegacy(state: State, { work }: Records): WipeDecision {
-  const [uncounted] = refuseUncounted(state);
-  if (uncounted !== undefined) return waitFor('Go on', [uncounted], uncounted);
-  return deleteOnceReady(state, work, state.wiping?.cluster);
 }

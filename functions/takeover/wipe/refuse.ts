@@ -4,7 +4,6 @@
 import type { Reason } from '../../../shared/kube/conditions.ts';
 import { listed } from '../../../shared/stateful/decision.ts';
 import { refuseNames } from '../refuse-found.ts';
-import { tooMany } from '../refuse-legacy.ts';
 import { refuseGiven } from '../refuse-secrets.ts';
 import { refuseCertificates, refuseTarget } from '../refuse-target.ts';
 import type { Seen, State } from '../state.ts';
@@ -26,10 +25,6 @@ export function unsaid({ takeover: { spec } }: Pick<Seen, 'takeover'>): Reason {
     `wipe: ${name} beside confirm.`;
   return { reason: 'WipeUnsaid', message };
 }
-
-/** A claim beyond those that are told of would go with its owner. */
-export const refuseUncounted = ({ legacy, isCut }: State): readonly Reason[] =>
-  legacy !== undefined && isCut ? [tooMany(legacy)] : [];
 
 const IS_CLAIM = /^claim /;
 

@@ -1,0 +1,105 @@
+// Claims of the old members stay, whatever owns them, whichever label they lack, and however many
+// there are: nothing is deleted with which one would go.
+import { expect, test } from 'vitest';
+import { CLAIMS, PODS } from '../../../shared/stateful/parts.ts';
+import { IMPROBABLE_PEERS } from '../../builders/legacy-improbable.ts';
+import { Carrying } from './carrying.ts';
+import { IMPROBABLE, leaveImprobable } from './improbable-world.ts';
+import { JoinCarrying } from './join-carrying.ts';
+import { expectConverged } from './lives.ts';
+import { at } from './others-at-work.ts';
+import { namesOf, type TakeoverRun } from './takeover-run.ts';
+import { WipeCarrying } from './wipe-carrying.ts';
+import { begin, namespace, plan, refusal, world } from './world.ts';
+
+const MANY = 45;
+const STEPS_MAX = 80;
+
+const claimOf = <One>({ kube }: Pick<TakeoverRun<One>, 'kube'>, name: string) =>
+  kube.objects.get(`persistentvolumeclaims/${namespace}/${name}`);
+
+/** As builds of October 2019 made it: it goes with the EtcdPeer of its name. */
+function belongToPeer({ kube }: Pick<TakeoverRun<Carrying>, 'kube'>): void {
+  const peer = kube.objects.get(`etcdpeers/${namespace}/old-0`);
+  const { uid = '' } = peer?.metadata ?? {};
+  const owner = { apiVersion: 'etcd.improbable.io/v1alpha1', kind: 'EtcdPeer', name: 'old-0', uid };
+  kube.change(CLAIMS, at('old-0'), { metadata: { ownerReferences: [owner] } });
+}
+
+test('a claim that goes with an EtcdPeer is refused', async () => {
+  leaveImprobable();
+  belongToPeer(world);
+  expect(await refusal()).toMatch(/^ClaimsGo: .*old-0 with EtcdPeer old-0\./);
+  const { objects } = await plan();
+  const { why } = objects.find(({ kind, name }) => /Claim/.test(kind) && name === 'old-0') ?? {};
+  expect(why).toBe('Belongs to EtcdPeer old-0, with which it would go.');
+});
+
+test.each(['Snapshot', 'SwitchService', 'DeleteLegacy'])(
+  'a claim that belongs to an EtcdPeer from %s on keeps the old object',
+  async (step) => {
+    const run = await Carrying.confirmed(IMPROBABLE);
+    run.befalls = () => {
+      if (run.step === step && claimOf(run, 'old-0')?.metadata.ownerReferences === undefined)
+        belongToPeer(run);
+    };
+    expect(await run.converge(STEPS_MAX)).toBe(false);
+    expect(run.condition()).toBe('True ClaimsGo');
+    expect(namesOf(run, 'etcdclusters')).toContain('old');
+    run.befalls = () => undefined;
+    run.kube.change(CLAIMS, at('old-0'), { metadata: { ownerReferences: null } });
+    await expectConverged(run);
+    expect(claimOf(run, 'old-0')).toBeDefined();
+  },
+);
+
+test('a claim without a label and a pod is found by the EtcdPeer with which it goes', async () => {
+  leaveImprobable();
+  belongToPeer(world);
+  world.kube.change(CLAIMS, at('old-0'), { metadata: { labels: null } });
+  for (const [, { metadata }] of world.kube.of('pods')) world.kube.remove(PODS, at(metadata.name));
+  expect(await refusal()).toMatch(/ClaimsGo: .*old-0 with EtcdPeer old-0\./);
+  expect(world.kube.of(IMPROBABLE_PEERS.resource).size).toBe(IMPROBABLE.pods.length);
+});
+
+function putMany<One>({ kube }: TakeoverRun<One>): void {
+  const found = kube.objects.get(`persistentvolumeclaims/${namespace}/old-c`);
+  if (found === undefined) throw new Error('a claim is gone');
+  for (let count = 0; count < MANY; count += 1) {
+    kube.put(CLAIMS, { ...found, metadata: { ...found.metadata, ...at(`old-d-${count}`) } });
+  }
+}
+
+async function expectCounted<One extends TakeoverRun<One>>(run: TakeoverRun<One>): Promise<void> {
+  let isPut = false;
+  run.befalls = () => {
+    if (isPut || run.step !== 'SwitchService') return;
+    isPut = true;
+    putMany(run);
+  };
+  expect(await run.converge(STEPS_MAX)).toBe(false);
+  expect(run.condition()).toBe('True TooMany');
+  expect(namesOf(run, 'etcdclusters')).toEqual(['new', 'old']);
+}
+
+test('Restore: claims beyond those that are told of keep the old object', async () => {
+  await expectCounted(await Carrying.confirmed());
+});
+
+test('Join: claims beyond those that are told of keep the old object', async () => {
+  await expectCounted(await JoinCarrying.confirmed());
+});
+
+test('Wipe: a claim without a label and a pod before the plan is told and kept', async () => {
+  const start = (): void => {
+    begin();
+    world.kube.remove(PODS, at('old-b'));
+    world.kube.change(CLAIMS, at('old-b'), { metadata: { labels: null } });
+  };
+  const run = await WipeCarrying.confirmed({ start });
+  const told = run.status.plan?.objects.filter(({ kind }) => kind === 'PersistentVolumeClaim');
+  expect(told?.map(({ name }) => name)).toEqual(expect.arrayContaining(['old-b', 'old-c']));
+  await expectConverged(run);
+  expect(claimOf(run, 'old-b')?.metadata.ownerReferences).toBeUndefined();
+  expect(claimOf(run, 'old-b')).toBeDefined();
+});
