@@ -1,6 +1,6 @@
 // The claims of members: the proof that they stay, or the reason against a takeover where they
-// would go with what has them. The legacy object is taken off them; of other owners a StatefulSet would
-// make itself the owner again, and who the others are only a person knows. Pure.
+// would go with what has them. The legacy object is taken off them; of other owners a StatefulSet
+// would make itself the owner again, and who the others are only a person knows. Pure.
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { listed } from '../../shared/stateful/decision.ts';
 import type { LegacyEtcd } from './legacy.ts';

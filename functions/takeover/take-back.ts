@@ -3,7 +3,7 @@
 import { waitFor } from '../../shared/stateful/decision.ts';
 import { answersOf } from './answers.ts';
 import type { Decision } from './decision.ts';
-import { carries, isQuorate } from './frozen.ts';
+import { carries } from './frozen.ts';
 import { awaitLate } from './late.ts';
 import { removed, removedCluster } from './removed.ts';
 import type { Records } from './records.ts';
@@ -32,18 +32,22 @@ function nextAttempt({ work, steps }: Records): Decision {
   return { step: { type: 'write-records', records }, next: `Begin attempt ${attempt}` };
 }
 
-/** The alarm ends in all members at once; each says so for itself. */
+/**
+ * The alarm ends in all members at once; each says so for itself. One that is cut off from the
+ * quorum could not end it, and hears of it when it is back.
+ */
 function letWrite(state: State, { steps }: Records): Decision | undefined {
   const wasFrozen = steps.some(({ name }) => name === 'FreezeWriters');
   if (!wasFrozen || state.legacy === undefined) return undefined;
   const [unasked] = refuseAccess(state);
   if (unasked !== undefined) return waitFor('Let writers go on', [unasked], unasked);
-  const answered = answersOf(state).map(({ pod }) => pod);
-  const pod = answered.find((one) => carries(state, one));
+  const quorate = answersOf(state).filter(({ answer }) => answer.isQuorate);
+  const pods = quorate.map(({ pod }) => pod);
+  const pod = pods.find((one) => carries(state, one));
   const next = 'Let writers go on';
   if (pod !== undefined) return { step: { type: 'end-alarm', pod }, next };
-  const isKnown = answered.length > 0 && answered.every((one) => state.work?.alarms.has(one));
-  if (isKnown && isQuorate(state)) return undefined;
+  const isKnown = pods.length > 0 && pods.every((one) => state.work?.alarms.has(one));
+  if (isKnown) return undefined;
   const message =
     'The old cluster has no quorum, so that its alarm cannot be ended. It goes on when one stands.';
   const trouble = { reason: 'NoQuorum', message };

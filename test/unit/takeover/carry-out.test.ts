@@ -134,3 +134,19 @@ test('of two Takeovers of one object the younger one is refused', async () => {
   expect(await run.converge()).toBe(true);
   expectDone(run);
 });
+
+test.each([
+  ['still carries it', false],
+  ['alone carries it', true],
+])('the alarm ends where a member that is cut off from the quorum %s', async (_, isFree) => {
+  const run = await Carrying.confirmed();
+  run.isSnapshotHeld = true;
+  await run.converge(8);
+  const { alarms } = run.etcds;
+  expect(alarms).toHaveLength(1);
+  run.cutOff = new Map([['old-a', alarms]]);
+  if (isFree) run.etcds.alarms = [];
+  run.edit({ rollback: true });
+  await expectConverged(run);
+  expect([run.status.phase, run.etcds.alarms]).toEqual(['RolledBack', []]);
+});

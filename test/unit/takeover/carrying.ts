@@ -4,6 +4,7 @@
 import type { Access } from '../../../functions/takeover/access.ts';
 import { Deps } from '../../../functions/takeover/deps.ts';
 import { DOOR } from '../../../functions/takeover/door.ts';
+import { Failure } from '../../../shared/errors.ts';
 import type { EtcdAlarm } from '../../../shared/etcd/admin/alarms.ts';
 import type { KeyHead } from '../../../shared/etcd/admin/keys.ts';
 import type { KubeModel } from '../stateful/kube-model.ts';
@@ -81,6 +82,8 @@ export class Carrying extends TakeoverRun<Carrying> {
   readonly etcds: Etcds;
   isSnapshotHeld = false;
   isQuorate = true;
+  /** Pods that are cut off from the others, with the alarms that they know of. */
+  cutOff: ReadonlyMap<string, readonly EtcdAlarm[]> = new Map();
   /** Members throw where they would not talk with somebody. */
   meet: (access: Access) => void = () => undefined;
 
@@ -115,6 +118,7 @@ export class Carrying extends TakeoverRun<Carrying> {
     copy.befalls = this.befalls;
     copy.isSnapshotHeld = this.isSnapshotHeld;
     copy.isQuorate = this.isQuorate;
+    copy.cutOff = this.cutOff;
     copy.meet = this.meet;
     return copy;
   }
@@ -164,6 +168,9 @@ export class Carrying extends TakeoverRun<Carrying> {
     this.etcds.acknowledged.add(key);
   }
 
+  #cutOff = (url = ''): readonly EtcdAlarm[] | undefined =>
+    this.cutOff.get(this.old.pods[placeOf(url)] ?? '');
+
   #hasPods(): boolean {
     return this.kube.objects.has(`pods/${namespace}/${this.old.pods[0]}`);
   }
@@ -200,15 +207,15 @@ export class Carrying extends TakeoverRun<Carrying> {
           this.meet({ endpoints: [endpoint], tls });
           const { url } = endpoint;
           const header = { clusterId: OLD_ID, memberId: '0', revision: '', raftTerm: 2 };
-          const place = Number(new URL(url).hostname.split('.')[3]) - 'a'.charCodeAt(0);
+          const place = placeOf(url);
           const revision = String(this.etcds.revision);
           const memberId = String(100 + place);
           const answer = answerOf(place, { header: { ...header, memberId, revision } });
-          return { ...answer, isQuorate: this.isQuorate };
+          return { ...answer, isQuorate: this.isQuorate && this.#cutOff(url) === undefined };
         },
         alarms: async (access) => {
           this.meet(access);
-          return this.etcds.alarms;
+          return this.#cutOff(access.endpoints[0]?.url) ?? this.etcds.alarms;
         },
         raise: async (access, memberId) => {
           await this.beforeChange();
@@ -219,6 +226,9 @@ export class Carrying extends TakeoverRun<Carrying> {
         },
         disarm: async (access, memberId) => {
           this.meet(access);
+          if (this.#cutOff(access.endpoints[0]?.url) !== undefined) {
+            throw new Failure('ETCD_UNAVAILABLE', 'It has no leader.');
+          }
           await this.kube.write('etcd disarm', () => {
             this.etcds.alarms = this.etcds.alarms.filter((one) => one.memberId !== memberId);
           });
@@ -233,6 +243,9 @@ export class Carrying extends TakeoverRun<Carrying> {
     );
   }
 }
+
+const placeOf = (url: string): number =>
+  Number(new URL(url).hostname.split('.')[3]) - 'a'.charCodeAt(0);
 
 const headsOf = (keys: ReadonlyMap<string, number>): readonly KeyHead[] =>
   [...keys]
