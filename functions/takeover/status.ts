@@ -105,7 +105,7 @@ function complete(
   }
   if (phase === 'RolledBack') {
     const kept = isOfNats(state) ? ' Claims of the new servers are kept: delete them.' : '';
-    const message = `What was made is deleted, and the old cluster serves as before.${kept}`;
+    const message = `What was made is deleted, and the old cluster is left as it is.${kept}`;
     return condition('Complete', 'False', { reason: 'RolledBack', message });
   }
   if (phase === 'Planned') {

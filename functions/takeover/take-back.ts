@@ -5,6 +5,7 @@ import { answersOf } from './answers.ts';
 import type { Decision } from './decision.ts';
 import { carries } from './frozen.ts';
 import { awaitLate } from './late.ts';
+import { awaitLegacy } from './legacy-gone.ts';
 import { removed, removedCluster } from './removed.ts';
 import type { Records } from './records.ts';
 import { endNow } from './stages.ts';
@@ -15,7 +16,8 @@ import { restartOperators } from './stop-operators.ts';
 export function takeBack(state: State, records: Records): Decision {
   const isRollback = records.work.rollingBackAt !== undefined;
   const freed = isRollback ? letWrite(state, records) : undefined;
-  if (freed !== undefined) return freed;
+  const held = freed ?? awaitLegacy(state, records.work);
+  if (held !== undefined) return held;
   const restarted = isRollback ? restartOperators(state, records.work) : undefined;
   const left = restarted ?? undo(state, records);
   if (left !== undefined) return left;

@@ -2,6 +2,7 @@
 // the old members, the new ones leave, and what was made is deleted with their claims. Pure.
 import { waitFor } from '../../../shared/stateful/decision.ts';
 import { awaitLate } from '../late.ts';
+import { awaitLegacy } from '../legacy-gone.ts';
 import { isSwitched } from '../lead-over.ts';
 import { type Records } from '../records.ts';
 import { refuseAccess } from '../refuse-secrets.ts';
@@ -16,11 +17,10 @@ import { unknownNow, viewOf } from './members.ts';
 const NEXT = 'Roll it back';
 
 export function takeBackJoin(state: State, records: Records): JoinDecision {
-  const { legacy, joining, nowMs } = state;
+  const { joining, nowMs } = state;
   const { work } = records;
-  if (legacy?.uid !== work.legacyUid || legacy.isEnding) {
-    return waitFor(NEXT, [LEGACY_GONE], LEGACY_GONE);
-  }
+  const held = awaitLegacy(state, work, OLD_MEMBERS);
+  if (held !== undefined) return held;
   const [unasked] = refuseAccess(state);
   if (unasked !== undefined) return waitFor(NEXT, [unasked], unasked);
   const view = viewOf(state, work);
@@ -36,14 +36,7 @@ export function takeBackJoin(state: State, records: Records): JoinDecision {
   );
 }
 
-const LEGACY_GONE = {
-  reason: 'LegacyGone',
-  message:
-    'The legacy EtcdCluster is gone, and its pods with it, so nothing leads back, and the new ' +
-    'one is kept. Lead the Service of the clients to that (selector ballast.dev/etcd-cluster: ' +
-    'its name), remove old members that are left in the list (etcdctl member remove), and delete ' +
-    'this Takeover.',
-};
+const OLD_MEMBERS = ' Remove old members that are left in the list (etcdctl member remove).';
 
 /** A quorum stands, so that the old members serve whoever is led to them. */
 function leadBack(state: State, { work }: Records): JoinDecision | undefined {
