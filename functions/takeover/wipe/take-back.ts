@@ -1,5 +1,5 @@
 // Takes a takeover that gives the data up back, before clients are led over: what was made is
-// deleted, with the claims of its members, which nobody has written to. Pure.
+// deleted, with the claims of its members, to which nobody was led. Pure.
 import { awaitLate } from '../late.ts';
 import { awaitLegacy } from '../legacy-gone.ts';
 import type { Records } from '../records.ts';
