@@ -2,12 +2,12 @@
 // That the new servers are ready and routed with the old ones is looked at before each step. Pure.
 import type { Reason } from '../../../shared/kube/conditions.ts';
 import { listed, waitFor } from '../../../shared/stateful/decision.ts';
-import { serviceChanged } from '../blocked.ts';
-import { intoOf, type Records, selectorText } from '../records.ts';
+import { intoOf, type Records } from '../records.ts';
 import { endNow, isBegun, operatorsIn, type Stage, stageNow } from '../stages.ts';
 import { stopOperators, stoppedOperators } from '../stop-operators.ts';
 import type { NatsDecision, NatsStep } from './decision.ts';
-import { isJoined, isLedOver, isUnrouted, joinRoutes, leadOver, leaveRoutes } from './lead-over.ts';
+import { isJoined, isUnrouted, joinRoutes, leadOver, leaveRoutes } from './lead-over.ts';
+import { isLedOver, obstacleInService } from './led.ts';
 import { isMade, makeCluster } from './make-cluster.ts';
 import { makerOf } from './made/makers.ts';
 import { areMoved, moveClients } from './move-clients.ts';
@@ -35,13 +35,8 @@ function obstacleTo(state: NatsState, records: Records): Reason | undefined {
   const maker = makerOf(takeover.spec.legacy);
   const others = maker.appeared(state);
   if (others.length > 0) return appeared(others, maker.words.appeared);
-  return isAsConfirmed(state, records) || isLedOver(state)
-    ? undefined
-    : serviceChanged(records, state.client, 'where clients are');
+  return obstacleInService(state, records);
 }
-
-const isAsConfirmed = ({ client }: NatsState, { work: { service } }: Records): boolean =>
-  client?.uid === service.uid && selectorText(client.selector) === service.selector;
 
 const LEGACY_GONE: Reason = {
   reason: 'LegacyGone',

@@ -1,28 +1,13 @@
 // Joins servers of both by routes, and leads the Service of the clients over, and back on rollback.
 // Pure.
-import { NATS_CLUSTER_LABEL } from '../../../shared/api/nats-cluster.ts';
 import { waitFor } from '../../../shared/stateful/decision.ts';
-import type { Takeover } from '../object.ts';
-import { type Records, selectorText } from '../records.ts';
+import type { Records } from '../records.ts';
 import { SERVERS_MAX } from './ask-servers.ts';
 import type { NatsDecision } from './decision.ts';
 import { type LegacyNats, routeOf } from './legacy.ts';
 import { isFreshKnown, lackingRoutes } from './mesh.ts';
 import { answersOf, type NatsState } from './state.ts';
 import { hasWayBack } from '../way-back.ts';
-
-/** It selects the new pods, and no old one. */
-export const newSelectorOf = ({
-  spec,
-}: Pick<Takeover, 'spec'>): Readonly<Record<string, string>> => ({
-  [NATS_CLUSTER_LABEL]: spec.into.name,
-});
-
-/** Clients are led to the new servers, and the Service does not go with the legacy object. */
-export function isLedOver({ takeover, client }: NatsState): boolean {
-  if (client === undefined || client.isOwned) return false;
-  return selectorText(client.selector) === selectorText(newSelectorOf(takeover));
-}
 
 export function leadOver({ client }: NatsState, { work }: Records): NatsDecision {
   const { name } = work.service;

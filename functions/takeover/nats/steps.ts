@@ -12,7 +12,7 @@ import type { Takeover } from '../object.ts';
 import type { FoundMade, FoundService } from '../state.ts';
 import { usersSecretOf } from './carry-over.ts';
 import type { NatsStep } from './decision.ts';
-import { newSelectorOf } from './lead-over.ts';
+import { newSelectorOf } from './led.ts';
 import { CONFIG_KEY } from './legacy.ts';
 import { makerOf } from './made/makers.ts';
 import { keysWanted, natsClusterManifest, usersManifest } from './render.ts';

@@ -7,8 +7,7 @@ import type { Records } from '../records.ts';
 import { endNow } from '../stages.ts';
 import { restartOperators } from '../stop-operators.ts';
 import type { NatsDecision } from './decision.ts';
-import { newSelectorOf } from './lead-over.ts';
-import { selectorText } from '../records.ts';
+import { isMerged, isNewSelected, isOldSelected, notLedBack } from './led.ts';
 import { answersOf, type NatsState } from './state.ts';
 
 export function takeBackNats(state: NatsState, records: Records): NatsDecision {
@@ -44,15 +43,20 @@ function silent({ servers, client }: NatsState): Reason {
   return { reason: 'ServersSilent', message };
 }
 
-function leadBack(state: NatsState, { work }: Records): NatsDecision | undefined {
+/** From a selector of both it goes by way of the new servers: no other change is allowed to us. */
+function leadBack(state: NatsState, records: Records): NatsDecision | undefined {
   const { client, takeover } = state;
-  const isLed =
-    client?.uid === work.service.uid &&
-    selectorText(client.selector) === selectorText(newSelectorOf(takeover));
-  if (!isLed) return undefined;
+  if (client === undefined) return stuck(notLedBack(state, records));
+  if (isOldSelected(client, records)) return undefined;
+  const { name, uid } = client;
+  if (isMerged(state, records)) {
+    const next = `Lead Service ${name} to somebody again`;
+    return { step: { type: 'lead-over', service: client }, next };
+  }
+  const isLed = uid === records.work.service.uid && isNewSelected(client, takeover);
+  if (!isLed) return stuck(notLedBack(state, records));
   if (answersOf(state).length === 0) return stuck(silent(state));
-  const next = `Lead Service ${client.name} back`;
-  return { step: { type: 'lead-back', service: client }, next };
+  return { step: { type: 'lead-back', service: client }, next: `Lead Service ${name} back` };
 }
 
 function deleteCluster({ work: seen }: NatsState): NatsDecision | undefined {

@@ -161,17 +161,16 @@ test('servers that somebody brings back leave again', async () => {
   expectDone(run);
 });
 
-/** All that it made is again as the chart says. */
-const upgrade = ({ kube }: NatsCarrying): void => {
-  const [service] = chartServices(place);
-  const { selector, ports } = Object(service['spec']);
-  const spec = { selector: { ...selector, 'ballast.dev/nats-cluster': null }, ports };
-  kube.change(SERVICES, at('old'), { metadata: { labels: chartLabels('old') }, spec });
-  kube.change(STATEFUL_SETS, at('old'), { spec: { replicas: 3 } });
+/** Helm 3 and `kubectl apply` take nothing away that the chart does not know. */
+const upgrade = (run: NatsCarrying): void => {
+  const [{ spec }] = chartServices(place);
+  run.isMisled = true;
+  run.kube.change(SERVICES, at('old'), { metadata: { labels: chartLabels('old') }, spec });
+  run.kube.change(STATEFUL_SETS, at('old'), { spec: { replicas: 3 } });
 };
 
 test.each(['MoveClients', 'LeaveRoutes'])(
-  'where Helm upgrades the chart at %s clients are led over once more',
+  'where Helm 3 upgrades the chart at %s clients are led over once more',
   async (step) => {
     const run = await confirmed();
     run.befalls = once(step, upgrade);
@@ -179,6 +178,45 @@ test.each(['MoveClients', 'LeaveRoutes'])(
     expectDone(run);
   },
 );
+
+const isLed = (run: NatsCarrying): boolean =>
+  Object.hasOwn(serviceIn(run).selector, 'ballast.dev/nats-cluster');
+
+/** Once, while there is a way back, as soon as clients are led over. */
+function onceLed(change: (run: NatsCarrying) => void): NatsCarrying['befalls'] {
+  let isDone = false;
+  return (run) => {
+    if (isDone || run.step !== 'SwitchService' || !isLed(run)) return;
+    isDone = true;
+    change(run);
+    run.edit({ rollback: true });
+  };
+}
+
+test('where Helm 3 has upgraded the chart a rollback leads clients back first', async () => {
+  const run = await confirmed();
+  run.befalls = onceLed(upgrade);
+  await expectConverged(run);
+  expectRolledBack(run);
+});
+
+test.each<readonly [string, object]>([
+  ['both, without the mark of Helm', SELECTOR],
+  ['somebody else', { 'ballast.dev/nats-cluster': 'other' }],
+])('a rollback keeps the new servers while the Service leads to %s', async (_, selector) => {
+  const run = await confirmed();
+  run.befalls = onceLed((one) => {
+    one.isMisled = true;
+    one.kube.change(SERVICES, at('old'), { spec: { selector } });
+  });
+  expect(await run.converge(40)).toBe(false);
+  expect(run.condition()).toBe('True ServiceChanged');
+  expect(namesOf(run, 'natsclusters')).toEqual(['new']);
+  const back = { ...SELECTOR, 'ballast.dev/nats-cluster': null };
+  run.kube.change(SERVICES, at('old'), { spec: { selector: back } });
+  await expectConverged(run);
+  expect([run.status.phase, namesOf(run, 'natsclusters')]).toEqual(['RolledBack', []]);
+});
 
 test('where the Service leads elsewhere no server leaves', async () => {
   const run = await confirmed();

@@ -39,6 +39,8 @@ export class NatsCarrying extends TakeoverRun<NatsCarrying> {
   isSetAsleep = false;
   /** New servers get no route. */
   isUnroutable = false;
+  /** Somebody has the Service lead to nobody for a while. */
+  isMisled = false;
   #turn = 0;
 
   private constructor(kube: KubeModel, from: Pick<NatsCarrying, 'clients' | 'gone' | 'ms'>) {
@@ -77,6 +79,7 @@ export class NatsCarrying extends TakeoverRun<NatsCarrying> {
     copy.befalls = this.befalls;
     copy.silent = this.silent;
     copy.isUnroutable = this.isUnroutable;
+    copy.isMisled = this.isMisled;
     copy.#turn = this.#turn;
     return copy;
   }
@@ -108,8 +111,8 @@ export class NatsCarrying extends TakeoverRun<NatsCarrying> {
       const isAway = !there.includes(pod) || client === this.#turn % CLIENTS;
       if (!isAway || this.gone.has(client)) continue;
       const next = served[(client + this.#turn) % served.length];
-      if (next === undefined) throw new Error(`nobody lets client ${client} in`);
-      this.clients.set(client, next);
+      if (next !== undefined) this.clients.set(client, next);
+      else if (!this.isMisled) throw new Error(`nobody lets client ${client} in`);
     }
   }
 

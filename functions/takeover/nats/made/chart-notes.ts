@@ -10,10 +10,11 @@ export function chartNotes(
   const { release = '', appliedBy } = chart ?? {};
   const message =
     `Helm goes on to know the release ${release}: from when this is confirmed run neither helm ` +
-    'upgrade nor helm uninstall. The first brings the old servers back and leads Service ' +
-    `${clientService} to them, by Helm 3; the second deletes that Service, before Helm 4.3. Once ` +
-    `it is over have Helm forget the release: kubectl -n ${namespace} delete secret -l ` +
-    `owner=helm,name=${release}. What else it made stays; delete it then.`;
+    'upgrade nor helm uninstall. By the first Helm 3 brings the old servers back, and Service ' +
+    `${clientService} selects by both selectors then, so that it leads to nobody; the second ` +
+    'deletes that Service, before Helm 4.3. Once it is over have Helm forget the release: ' +
+    `kubectl -n ${namespace} delete secret -l owner=helm,name=${release}. What else it made ` +
+    'stays; delete it then.';
   const note = { reason: 'HelmKnows', message };
   if (appliedBy === undefined) return [note];
   const applied =

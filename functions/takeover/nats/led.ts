@@ -1,0 +1,66 @@
+// Where the Service of the clients leads: to the old servers, to the new ones, or to nobody since
+// somebody has written to it. Pure.
+import { NATS_CLUSTER_LABEL } from '../../../shared/api/nats-cluster.ts';
+import type { Reason } from '../../../shared/kube/conditions.ts';
+import { serviceChanged } from '../blocked.ts';
+import type { Takeover } from '../object.ts';
+import { type Records, selectorIn, selectorText } from '../records.ts';
+import { isBegun } from '../stages.ts';
+import type { FoundService } from '../state.ts';
+import type { NatsState } from './state.ts';
+
+/** It selects the new pods, and no old one. */
+export const newSelectorOf = ({
+  spec,
+}: Pick<Takeover, 'spec'>): Readonly<Record<string, string>> => ({
+  [NATS_CLUSTER_LABEL]: spec.into.name,
+});
+
+export const isOldSelected = ({ selector }: FoundService, { work }: Records): boolean =>
+  selectorText(selector) === work.service.selector;
+
+export const isNewSelected = (
+  { selector }: FoundService,
+  takeover: Pick<Takeover, 'spec'>,
+): boolean => selectorText(selector) === selectorText(newSelectorOf(takeover));
+
+/** Clients are led to the new servers, and the Service does not go with the legacy object. */
+export const isLedOver = ({ takeover, client }: NatsState): boolean =>
+  client !== undefined && !client.isOwned && isNewSelected(client, takeover);
+
+/**
+ * Helm 3 and `kubectl apply` write what they know beside what is there, and no pod has both: it
+ * leads to nobody. The mark that they write with it lets it be led over once more.
+ */
+export function isMerged({ client, takeover }: NatsState, records: Records): boolean {
+  const { service } = records.work;
+  if (client?.uid !== service.uid || !client.isOwned) return false;
+  const both = { ...selectorIn(service.selector), ...newSelectorOf(takeover) };
+  return isBegun(records, 'SwitchService') && selectorText(client.selector) === selectorText(both);
+}
+
+/** Undefined where it leads as it was confirmed, or over, or can be led over once more. */
+export function obstacleInService(state: NatsState, records: Records): Reason | undefined {
+  const { client } = state;
+  const isKnown = client?.uid === records.work.service.uid && isOldSelected(client, records);
+  if (isKnown || isLedOver(state) || isMerged(state, records)) return undefined;
+  return serviceChanged(records, client, 'where clients are');
+}
+
+/** On rollback: as long as it does not lead back nothing is deleted. */
+export function notLedBack(
+  { client, takeover: { namespace } }: NatsState,
+  { work: { service } }: Records,
+): Reason {
+  const { name, selector } = service;
+  const value = JSON.stringify(selectorIn(selector));
+  const message =
+    client === undefined
+      ? `Service ${name} is gone, so nothing leads clients back, and the new servers are kept. ` +
+        `Make one with its selector (${selector}), and it goes on.`
+      : `Service ${name} leads neither to the old servers nor to the new ones alone (selector ` +
+        `${selectorText(client.selector)}), so the new ones are kept. Give it back its selector, ` +
+        `and it goes on: kubectl -n ${namespace} patch service ${name} --type=json -p ` +
+        `'[{"op":"add","path":"/spec/selector","value":${value}}]'`;
+  return { reason: 'ServiceChanged', message };
+}
