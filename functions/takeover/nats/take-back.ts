@@ -3,6 +3,7 @@
 // may have put a stream there meanwhile. Pure.
 import type { Reason } from '../../../shared/kube/conditions.ts';
 import { waitFor } from '../../../shared/stateful/decision.ts';
+import { awaitLate } from '../late.ts';
 import type { Records } from '../records.ts';
 import { endNow } from '../stages.ts';
 import { restartOperators } from '../stop-operators.ts';
@@ -16,6 +17,8 @@ export function takeBackNats(state: NatsState, records: Records): NatsDecision {
   return (
     leadBack(state, records) ??
     restartOperators(state, records.work) ??
+    // A client that is led over late finds the new servers until it is led back.
+    awaitLate(records, nowMs) ??
     deleteCluster(state) ??
     goneParts(state) ??
     endNow(records, nowMs)

@@ -25,12 +25,16 @@ import { namespace, NOW_MS, world } from './world.ts';
 const CLIENTS = 9;
 const TICK_MS = 2_000;
 
+interface Time {
+  ms: number;
+}
+
 export class NatsCarrying extends TakeoverRun<NatsCarrying> {
   /** By client, the pod that it is connected to. */
   readonly clients: Map<number, string>;
-  ms: number;
   /** Clients that never come back. */
   readonly gone: Set<number>;
+  readonly #time: Time;
   /** Servers that do not answer. */
   silent: (pod: string) => boolean = () => false;
   /** The garbage collector is slow. */
@@ -43,11 +47,19 @@ export class NatsCarrying extends TakeoverRun<NatsCarrying> {
   isMisled = false;
   #turn = 0;
 
-  private constructor(kube: KubeModel, from: Pick<NatsCarrying, 'clients' | 'gone' | 'ms'>) {
+  private constructor(
+    kube: KubeModel,
+    { clients, gone }: Pick<NatsCarrying, 'clients' | 'gone'>,
+    time: Time,
+  ) {
     super(kube);
-    this.clients = new Map(from.clients);
-    this.gone = new Set(from.gone);
-    this.ms = from.ms;
+    this.clients = clients;
+    this.gone = gone;
+    this.#time = time;
+  }
+
+  get ms(): number {
+    return this.#time.ms;
   }
 
   protected get self(): NatsCarrying {
@@ -67,15 +79,21 @@ export class NatsCarrying extends TakeoverRun<NatsCarrying> {
       { length: CLIENTS },
       (_, one) => [one, pods[one % 3] ?? ''] as const,
     );
-    const from = { clients: new Map(clients), gone: new Set<number>(), ms: NOW_MS };
-    const run = new NatsCarrying(world.kube, from);
+    const from = { clients: new Map(clients), gone: new Set<number>() };
+    const run = new NatsCarrying(world.kube, from, { ms: NOW_MS });
     await run.confirm();
     return run;
   }
 
+  /** A second instance of the function in the same world. */
+  another(): NatsCarrying {
+    return new NatsCarrying(this.kube, this, this.#time);
+  }
+
   /** Another one in the same state, with nothing in memory. */
   copy(): NatsCarrying {
-    const copy = new NatsCarrying(this.kube.copy(), this);
+    const from = { clients: new Map(this.clients), gone: new Set(this.gone) };
+    const copy = new NatsCarrying(this.kube.copy(), from, { ms: this.ms });
     copy.befalls = this.befalls;
     copy.silent = this.silent;
     copy.isUnroutable = this.isUnroutable;
@@ -90,7 +108,7 @@ export class NatsCarrying extends TakeoverRun<NatsCarrying> {
 
   /** All others do what they do, and clients come back. */
   tick(): void {
-    this.ms += TICK_MS;
+    this.#time.ms += TICK_MS;
     this.befalls(this);
     if (!this.isGarbageKept) collectGarbage(this.kube);
     runKubelet(this.kube);

@@ -2,10 +2,12 @@
 // what it has asked for, the other rolls it back. Nothing of what the first one does is left.
 import { describe, expect, test } from 'vitest';
 import { Carrying } from './carrying.ts';
+import { beginChart } from './chart-world.ts';
 import { JoinCarrying } from './join-carrying.ts';
+import { NatsCarrying } from './nats-carrying.ts';
 import { namesOf, type TakeoverRun } from './takeover-run.ts';
 import { WipeCarrying } from './wipe-carrying.ts';
-import { PODS_OF_OLD } from './world.ts';
+import { namespace, PODS_OF_OLD } from './world.ts';
 
 type Hook = (occurs: () => Promise<void>) => void;
 
@@ -48,8 +50,18 @@ const isMade =
   (occurs) => {
     const create = kube.create.bind(kube);
     kube.create = async (ref, ...asked) => {
-      if (ref.resource === 'etcdclusters') await occurs();
+      if (['etcdclusters', 'natsclusters'].includes(ref.resource)) await occurs();
       return create(ref, ...asked);
+    };
+  };
+
+const isLedOver =
+  <Run extends TakeoverRun<Run>>({ kube }: TakeoverRun<Run>): Hook =>
+  (occurs) => {
+    const patch = kube.patch.bind(kube);
+    kube.patch = async (ref, ...asked) => {
+      if (ref.resource === 'services') await occurs();
+      return patch(ref, ...asked);
     };
   };
 
@@ -113,5 +125,33 @@ describe('a snapshot that is restored', () => {
     const other = run.another();
     await turnedBack(run, { hook: changes(run), isTime: isToStop(run), work: () => other.sweep() });
     expect(run.etcds.alarms).toEqual([]);
+  });
+});
+
+describe.each([
+  ['the chart', () => NatsCarrying.confirmed(() => beginChart())],
+  ['the NATS operator', () => NatsCarrying.confirmed()],
+] as const)('a NATS of %s', (_, confirmed) => {
+  const leadsTo = ({ kube }: NatsCarrying): object =>
+    Object(kube.objects.get(`services/${namespace}/old`)?.['spec']).selector;
+  const SOME_SWEEPS = 2;
+
+  test('clients that are led over when it has been rolled back are led back', async () => {
+    const run = await confirmed();
+    const [other, before] = [run.another(), leadsTo(run)];
+    const isTime = () => run.step === 'SwitchService';
+    const work = () => other.converge(SOME_SWEEPS);
+    await turnedBack(run, { hook: isLedOver(run), isTime, work });
+    expect(leadsTo(run)).toEqual(before);
+  });
+
+  test('a NatsCluster that is made when it is being rolled back is deleted', async () => {
+    const run = await confirmed();
+    const other = run.another();
+    const before = namesOf(run, 'natsclusters');
+    const isTime = () => run.step === 'MakeCluster';
+    const work = () => other.converge(SOME_SWEEPS);
+    await turnedBack(run, { hook: isMade(run), isTime, work });
+    expect(namesOf(run, 'natsclusters')).toEqual(before);
   });
 });
