@@ -2,6 +2,7 @@
 // somebody has written to it. Pure.
 import { NATS_CLUSTER_LABEL } from '../../../shared/api/nats-cluster.ts';
 import type { Reason } from '../../../shared/kube/conditions.ts';
+import { listed } from '../../../shared/stateful/decision.ts';
 import { serviceChanged } from '../blocked.ts';
 import type { Takeover } from '../object.ts';
 import { type Records, selectorIn, selectorText } from '../records.ts';
@@ -43,8 +44,28 @@ export function isMerged({ client, takeover }: NatsState, records: Records): boo
 export function obstacleInService(state: NatsState, records: Records): Reason | undefined {
   const { client } = state;
   const isKnown = client?.uid === records.work.service.uid && isOldSelected(client, records);
-  if (isKnown || isLedOver(state) || isMerged(state, records)) return undefined;
-  return serviceChanged(records, client, 'where clients are');
+  return isKnown || isLedOver(state) || isMerged(state, records)
+    ? portsElsewhere(state)
+    : serviceChanged(records, client, 'where clients are');
+}
+
+/** The ports of servers of both, and the one that a chart names and a NatsCluster does not. */
+const [OF_BOTH, OF_CHART] = [new Set<unknown>([4222, 8222, 'monitor']), 'nats'];
+
+/** Pods that are selected do not help where they have no such port. */
+export function portsElsewhere({ client, takeover }: NatsState): Reason | undefined {
+  if (client === undefined) return undefined;
+  const isNew = isNewSelected(client, takeover);
+  const others = (client.ports ?? [])
+    .map(({ targetPort }) => targetPort)
+    .filter((port) => !OF_BOTH.has(port) && (isNew || port !== OF_CHART))
+    .map((port) => String(port));
+  if (others.length === 0) return undefined;
+  const message =
+    `Service ${client.name} leads to targetPort ${listed(others)}, which the ` +
+    `${isNew ? 'new' : 'old'} servers do not have, so no client connects by it. Write 4222 for ` +
+    'clients, or 8222 for who watches servers, and it goes on.';
+  return { reason: 'ServiceChanged', message };
 }
 
 /** On rollback: as long as it does not lead back nothing is deleted. */

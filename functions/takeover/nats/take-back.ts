@@ -8,7 +8,7 @@ import type { Records } from '../records.ts';
 import { endNow } from '../stages.ts';
 import { restartOperators } from '../stop-operators.ts';
 import type { NatsDecision } from './decision.ts';
-import { isMerged, isNewSelected, isOldSelected, notLedBack } from './led.ts';
+import { isMerged, isNewSelected, isOldSelected, notLedBack, portsElsewhere } from './led.ts';
 import { answersOf, type NatsState } from './state.ts';
 
 export function takeBackNats(state: NatsState, records: Records): NatsDecision {
@@ -50,7 +50,10 @@ function silent({ servers, client }: NatsState): Reason {
 function leadBack(state: NatsState, records: Records): NatsDecision | undefined {
   const { client, takeover } = state;
   if (client === undefined) return stuck(notLedBack(state, records));
-  if (isOldSelected(client, records)) return undefined;
+  if (isOldSelected(client, records)) {
+    const elsewhere = portsElsewhere(state);
+    return elsewhere && stuck(elsewhere);
+  }
   const { name, uid } = client;
   if (isMerged(state, records)) {
     const next = `Lead Service ${name} to somebody again`;

@@ -230,3 +230,40 @@ test('where the Service leads elsewhere no server leaves', async () => {
   expect(run.condition()).toBe('True ServiceChanged');
   expect(run.kube.writes.filter((one) => one.startsWith('patch statefulsets'))).toEqual([]);
 });
+
+const leadToPort = (targetPort: unknown) => (run: NatsCarrying) => {
+  const [{ spec }] = chartServices(place);
+  const ports = Object(spec).ports.map((one: object) => ({ ...one, targetPort }));
+  run.kube.change(SERVICES, at('old'), { spec: { ports } });
+};
+
+test.each<readonly [string, unknown, (run: NatsCarrying) => boolean]>([
+  ['not led over', 9999, ({ step }) => step === 'MakeCluster'],
+  ['left by no server', 'nats', (run) => run.step === 'SwitchService' && isLed(run)],
+])('a Service whose port the servers do not have is %s', async (_, port, isTime) => {
+  const run = await confirmed();
+  let isDone = false;
+  run.befalls = (one) => {
+    if (isDone || !isTime(one)) return;
+    isDone = true;
+    leadToPort(port)(one);
+  };
+  expect(await run.converge(40)).toBe(false);
+  expect([isDone, run.condition()]).toEqual([true, 'True ServiceChanged']);
+  expect(run.writes.filter((one) => one.startsWith('patch statefulsets'))).toEqual([]);
+  expect(isLed(run)).toBe(port === 'nats');
+  leadToPort(4222)(run);
+  await expectConverged(run);
+  expectDone(run);
+});
+
+test('a rollback keeps the new servers while old ones have no such port as the Service leads to', async () => {
+  const run = await confirmed();
+  run.befalls = onceLed(leadToPort('client'));
+  expect(await run.converge(40)).toBe(false);
+  expect([run.condition(), isLed(run)]).toEqual(['True ServiceChanged', false]);
+  expect(namesOf(run, 'natsclusters')).toEqual(['new']);
+  leadToPort('nats')(run);
+  await expectConverged(run);
+  expectRolledBack(run);
+});
