@@ -11,7 +11,7 @@ import { isLedOver, obstacleInService } from './led.ts';
 import { isMade, makeCluster } from './make-cluster.ts';
 import { makerOf } from './made/makers.ts';
 import { areMoved, moveClients } from './move-clients.ts';
-import type { NatsState } from './state.ts';
+import { answersOf, type NatsState } from './state.ts';
 import { hasWayBack, withoutWayBack } from '../way-back.ts';
 
 export function carryOutNats(state: NatsState, records: Records): NatsDecision {
@@ -60,7 +60,6 @@ const appeared = (pods: readonly string[], why: string): Reason => ({
 
 function stagesOf(state: NatsState, records: Records): readonly Stage<NatsStep>[] {
   const { work } = records;
-  const names = listed((work.servers ?? []).map(({ name }) => name));
   return [
     {
       name: 'StopOperator',
@@ -80,21 +79,18 @@ function stagesOf(state: NatsState, records: Records): readonly Stage<NatsStep>[
       isDone: isJoined(state, records),
       act: () => joinRoutes(state, records),
     },
-    ...leadingStages(state, records, names),
+    ...leadingStages(state, records),
   ];
 }
 
-function leadingStages(
-  state: NatsState,
-  records: Records,
-  names: string,
-): readonly Stage<NatsStep>[] {
+function leadingStages(state: NatsState, records: Records): readonly Stage<NatsStep>[] {
   const { service, legacyUid } = records.work;
+  const seen = listed(answersOf(state).map(({ pod }) => pod)) || 'those that are left (none)';
   return [
     {
       name: 'SwitchService',
       precondition:
-        `Each new server has a route to each of ${names}; Service ${service.name} has uid ` +
+        `Each new server has a route to each of ${seen}; Service ${service.name} has uid ` +
         `${service.uid}.`,
       isDone: isLedOver(state),
       act: () => leadOver(state, records),

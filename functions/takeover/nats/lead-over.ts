@@ -1,11 +1,11 @@
 // Joins servers of both by routes, and leads the Service of the clients over, and back on rollback.
 // Pure.
-import { waitFor } from '../../../shared/stateful/decision.ts';
+import { listed, waitFor } from '../../../shared/stateful/decision.ts';
 import type { Records } from '../records.ts';
 import { SERVERS_MAX } from './ask-servers.ts';
 import type { NatsDecision } from './decision.ts';
 import { type LegacyNats, routeOf } from './legacy.ts';
-import { isFreshKnown, lackingRoutes } from './mesh.ts';
+import { isFreshKnown, lackingRoutes, silentRunning } from './mesh.ts';
 import { answersOf, type NatsState } from './state.ts';
 import { hasWayBack } from '../way-back.ts';
 
@@ -31,7 +31,8 @@ const hasRoutes = ({ legacy, work: seen }: NatsState, records: Records): boolean
  */
 export function isJoined(state: NatsState, records: Records): boolean {
   if (state.pods.length === 0) return true;
-  const isSeen = answersOf(state).length > 0 || !hasWayBack(records.work);
+  const isSeen =
+    !hasWayBack(records.work) || (answersOf(state).length > 0 && silentRunning(state).length === 0);
   return (
     isSeen && hasRoutes(state, records) && isFreshKnown(state) && lackingRoutes(state) === undefined
   );
@@ -40,6 +41,13 @@ export function isJoined(state: NatsState, records: Records): boolean {
 /** Servers connect within a second; later a person has to look what keeps them from it. */
 const JOINED_WITHIN_MS = 120_000;
 
+/** A part of a sentence about a server of which nobody knows whom it hears. */
+function unheardOf(state: NatsState): string {
+  const running = silentRunning(state);
+  if (running.length > 0) return `${listed(running)} runs and does not answer on port 8222`;
+  return answersOf(state).length === 0 ? 'no old server answers' : 'not all new servers answer';
+}
+
 export function joinRoutes(state: NatsState, records: Records): NatsDecision {
   const { legacy, work: seen, nowMs } = state;
   const next = 'Route the servers of both';
@@ -47,14 +55,12 @@ export function joinRoutes(state: NatsState, records: Records): NatsDecision {
     const routes = routesTo(legacy, records);
     return { step: { type: 'set-routes', cluster: seen.cluster, routes }, next };
   }
-  const silent =
-    answersOf(state).length === 0 ? 'no old server answers' : 'not all new servers answer';
   const waits = {
     reason: 'RoutesMissing',
     message:
-      `Not every server is heard by all others yet: ${lackingRoutes(state) ?? silent}. Nobody is ` +
-      'led over before. A NetworkPolicy that keeps them off each other is to let ports 6222 ' +
-      'and 8222 through.',
+      `Not every server is heard by all others yet: ${lackingRoutes(state) ?? unheardOf(state)}. ` +
+      'Nobody is led over before. A NetworkPolicy that keeps them off each other is to let ports ' +
+      '6222 and 8222 through; a server that nobody brings back is to end.',
   };
   const began = records.steps.find(({ name }) => name === 'JoinRoutes')?.startedAt ?? '';
   const isLate = nowMs - Date.parse(began) > JOINED_WITHIN_MS;

@@ -1,5 +1,6 @@
 // How far servers of both are one NATS, and how many clients they have together. Pure.
 import { listed } from '../../../shared/stateful/decision.ts';
+import { SERVERS_MAX } from './ask-servers.ts';
 import { answersOf, type AskedNew, type NatsState } from './state.ts';
 
 type Told = Exclude<AskedNew, { readonly silent: string }>;
@@ -23,6 +24,13 @@ export function lackingRoutes(state: NatsState): string | undefined {
     if (missing.length > 0) return `${pod} has no route to ${listed(missing)}`;
   }
   return undefined;
+}
+
+/** Old servers that run and do not tell whom they hear: their clients may be unheard. */
+export function silentRunning(state: NatsState): readonly string[] {
+  const answered = new Set(answersOf(state).map(({ pod }) => pod));
+  const asked = state.pods.slice(0, SERVERS_MAX).filter(({ isRunning }) => isRunning);
+  return asked.map(({ name }) => name).filter((name) => !answered.has(name));
 }
 
 /** Connections of clients to servers of both. */

@@ -168,6 +168,12 @@ function hushNew(run: NatsCarrying): void {
   run.silent = isNew;
 }
 
+/** Once it is confirmed. */
+function hushOne(run: NatsCarrying): void {
+  const isBegun = run.status.work !== undefined;
+  run.silent = (pod) => isBegun && pod === 'old-2';
+}
+
 function tellOthers(): void {
   putConfig(configText({ authorization: { users: [{ username: 'other', password: 'b' }] } }));
 }
@@ -196,11 +202,21 @@ test.each<readonly [string, NatsCarrying['befalls'], string]>([
   ['the Service leads elsewhere', once('MakeCluster', redirect), 'True ServiceChanged'],
   ['no route comes about', hideRoutes, 'True RoutesMissing'],
   ['new servers do not answer', hushNew, 'True RoutesMissing'],
+  ['an old server that runs does not answer', hushOne, 'True RoutesMissing'],
   ['servers were told something else', once('StopOperator', tellOthers), 'True SpecChanged'],
 ])('where %s nobody is led over, and no server leaves', async (_, befalls, degraded) => {
   const run = await at40(befalls);
   expect(run.condition()).toBe(degraded);
   expect(run.kube.writes.filter((one) => UNTOUCHED.includes(one))).toEqual([]);
+});
+
+test('a server that has ended is not waited for, and is not said to have been seen', async () => {
+  const run = await at40(hushOne);
+  run.befalls = ({ kube }) => void kube.remove(PODS, at('old-2'));
+  await expectConverged(run);
+  expectDone(run);
+  const { precondition } = run.status.steps?.find(({ name }) => name === 'SwitchService') ?? {};
+  expect(precondition).toContain('a route to each of old-1, old-3;');
 });
 
 test('what is confirmed is not changed by an edit of the spec', async () => {
