@@ -26,6 +26,8 @@ export interface ChartRelease {
   /** Version of the chart, as `2.14.2`; undefined where it is another chart, or none. */
   readonly version: string | undefined;
   readonly release: string;
+  /** Helm itself has made it, and knows the release. */
+  readonly isOfHelm: boolean;
   /** Some other program applies it over and over, by its mark on the object. */
   readonly appliedBy: string | undefined;
 }

@@ -39,7 +39,25 @@ test('it says what Helm would do, and who applies the chart again', async () => 
   expect(await reasons()).toEqual(['HelmKnows', 'DirectClients', 'ClientsReconnect']);
   const labels = { 'helm.toolkit.fluxcd.io/name': 'nats' };
   world.kube.change(STATEFUL_SETS, place, { metadata: { labels } });
-  expect(await reasons()).toContain('AppliedAgain');
+  expect(await reasons()).toEqual([
+    'HelmKnows',
+    'AppliedAgain',
+    'DirectClients',
+    'ClientsReconnect',
+  ]);
+});
+
+test('a chart that Helm has not made itself is applied by somebody who leaves no mark', async () => {
+  const annotations = { 'meta.helm.sh/release-name': null };
+  world.kube.change(STATEFUL_SETS, place, { metadata: { annotations } });
+  const { notes, objects } = await plan();
+  expect(notes.map(({ reason }) => reason)).toEqual([
+    'AppliedAgain',
+    'DirectClients',
+    'ClientsReconnect',
+  ]);
+  // Nobody is told to have Helm forget what it does not know.
+  expect(JSON.stringify([notes, objects])).not.toMatch(/owner=helm|sh\.helm\.release/);
 });
 
 describe('what is carried over', () => {

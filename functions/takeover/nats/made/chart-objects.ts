@@ -18,7 +18,9 @@ export const chartObjects = (
     ? []
     : [kept('Service', routeService, 'Only old servers had names in it')]),
   ...(config.is === 'missing' ? [] : [kept('ConfigMap', configName, 'Only old servers read it')]),
-  kept('Secret', `sh.helm.release.v1.${chart?.release ?? ''}.*`, WHAT_HELM_KNOWS),
+  ...(chart?.isOfHelm === true
+    ? [kept('Secret', `sh.helm.release.v1.${chart.release}.*`, WHAT_HELM_KNOWS)]
+    : []),
 ];
 
 const WHAT_HELM_KNOWS = 'What Helm knows of the release; delete them afterwards';

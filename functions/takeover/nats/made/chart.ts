@@ -96,9 +96,13 @@ function releaseOf(object: KubeObject): ChartRelease {
   return {
     version: isOfIt ? version : undefined,
     release: labels['app.kubernetes.io/instance'] ?? '',
+    isOfHelm: HELM_RELEASE in annotations,
     appliedBy: APPLIERS.find(([mark]) => mark in labels || mark in annotations)?.[1],
   };
 }
+
+/** Helm writes it on all that it makes; who applies its templates does not. */
+const HELM_RELEASE = 'meta.helm.sh/release-name';
 
 /** Programs that apply a chart again and again, by what they write on its objects. */
 const APPLIERS = [
