@@ -145,6 +145,8 @@ export interface MovingServer {
   readonly uid: string;
   /** Connections to all servers, of both clusters, just before. */
   readonly clients: number;
+  /** Those of them to this one; some Takeovers that are at work were begun without it. */
+  readonly own?: number;
   readonly since: string;
 }
 

@@ -39,7 +39,7 @@ const status: Whole<Omit<TakeoverStatus, 'conditions'>> & { readonly conditions:
       { name: 'old-a', id: '8e9e05c52164694d', peerUrl: 'http://old-a.old.shop.svc:2380' },
     ],
     newMembers: [{ name: 'new-0', peerUrl: 'http://new-0-0.new-headless.shop.svc:2380' }],
-    moving: { pod: 'old-1', uid: 'e', clients: 50, since: AT },
+    moving: { pod: 'old-1', uid: 'e', clients: 50, own: 20, since: AT },
     frozen: { revision: '9', seenAt: AT, isSteady: true },
     newClusterId: '9e9e05c52164694d',
     lived: { since: AT, until: AT },

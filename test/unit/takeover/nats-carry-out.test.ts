@@ -1,7 +1,7 @@
 // A confirmed plan of a NatsCluster is carried out or rolled back, with the process dying at each
 // single write of it, before and after the write is done, and with old reads. The world throws when
 // clients that are connected do not hear each other, or cannot connect.
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
 import { LEGACY_NATS } from '../../../shared/api/takeover.ts';
 import { PODS, SECRETS, SERVICES } from '../../../shared/stateful/parts.ts';
@@ -126,6 +126,36 @@ test('a client that never comes back holds up nobody for longer than a minute', 
   expect(run.status.phase).toBe('Done');
 });
 
+describe('where none of the clients of the first server comes back', () => {
+  const stopped = async (): Promise<NatsCarrying> => {
+    const run = await NatsCarrying.confirmed();
+    run.befalls = ({ gone, clients, status }) => {
+      if (status.work?.moving?.pod !== 'old-1') return;
+      for (const [client, pod] of clients) if (pod === 'old-1') gone.add(client);
+    };
+    expect(await run.converge(60)).toBe(false);
+    expect(run.condition()).toBe('True ClientsAway');
+    expect([...run.gone]).not.toEqual([]);
+    expect(namesOf(run, 'pods')).toEqual([...NEW_PODS, 'old-2', 'old-3']);
+    return run;
+  };
+
+  test('no other server leaves until one is back', async () => {
+    const run = await stopped();
+    run.befalls = () => undefined;
+    run.gone.clear();
+    await expectConverged(run);
+    expectDone(run);
+  });
+
+  test('a person who ends the next one says that they are gone', async () => {
+    const run = await stopped();
+    run.kube.remove(PODS, at('old-2'));
+    await expectConverged(run);
+    expect(run.status.phase).toBe('Done');
+  });
+});
+
 const at40 = async (befalls: NatsCarrying['befalls']): Promise<NatsCarrying> => {
   const run = await NatsCarrying.confirmed();
   run.befalls = befalls;
@@ -212,7 +242,7 @@ test.each<readonly [string, NatsCarrying['befalls'], string]>([
 
 test('a server that has ended is not waited for, and is not said to have been seen', async () => {
   const run = await at40(hushOne);
-  run.befalls = ({ kube }) => void kube.remove(PODS, at('old-2'));
+  run.befalls = ({ kube }) => kube.remove(PODS, at('old-2'));
   await expectConverged(run);
   expectDone(run);
   const { precondition } = run.status.steps?.find(({ name }) => name === 'SwitchService') ?? {};
