@@ -257,7 +257,7 @@ test.each<readonly [string, unknown, (run: NatsCarrying) => boolean]>([
   expectDone(run);
 });
 
-test('a rollback keeps the new servers while old ones have no such port as the Service leads to', async () => {
+test('a rollback keeps the new servers while the Service leads to a port of theirs', async () => {
   const run = await confirmed();
   run.befalls = onceLed(leadToPort('client'));
   expect(await run.converge(40)).toBe(false);

@@ -47,7 +47,7 @@ test('it says what Helm would do, and who applies the chart again', async () => 
   ]);
 });
 
-test('a chart that Helm has not made itself is applied by somebody who leaves no mark', async () => {
+test('a chart that Helm has not made itself is applied by somebody without a mark', async () => {
   const annotations = { 'meta.helm.sh/release-name': null };
   world.kube.change(STATEFUL_SETS, place, { metadata: { annotations } });
   const { notes, objects } = await plan();
