@@ -37,7 +37,7 @@ export const OLD: readonly OldServer[] = [0, 1, 2].map((at) => ({
 const place = { namespace, name: 'old' };
 const USERS = { users: [{ user: LOGIN.user, password: '<< $WEB_PASSWORD >>' }] };
 /** A NatsCluster for each time that it is rolled back. */
-const INTO = ['next-0', 'next-1', 'next-2', 'next-3'];
+const INTO = ['next-0', 'next-1', 'next-2', 'next-3', 'next-4'];
 const SECRETS = ['web-login', ...INTO.map((name) => `${name}-users`)];
 
 /** NATS reads a variable as a part of its file. */
