@@ -79,7 +79,7 @@ export function notLedBack(
     client === undefined
       ? `Service ${name} is gone, so nothing leads clients back, and the new servers are kept. ` +
         `Make one with its selector (${selector}), and it goes on.`
-      : `Service ${name} leads neither to the old servers nor to the new ones alone (selector ` +
+      : `Service ${name} does not lead to the old servers (selector ` +
         `${selectorText(client.selector)}), so the new ones are kept. Give it back its selector, ` +
         `and it goes on: kubectl -n ${namespace} patch service ${name} --type=json -p ` +
         `'[{"op":"add","path":"/spec/selector","value":${value}}]'`;
