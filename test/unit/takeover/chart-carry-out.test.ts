@@ -218,6 +218,16 @@ test.each<readonly [string, object]>([
   expect([run.status.phase, namesOf(run, 'natsclusters')]).toEqual(['RolledBack', []]);
 });
 
+test('a rollback keeps the new servers while there is no Service, and takes another', async () => {
+  const run = await confirmed();
+  run.befalls = onceLed(({ kube }) => kube.remove(SERVICES, at('old')));
+  expect(await run.converge(40)).toBe(false);
+  expect([run.condition(), namesOf(run, 'natsclusters')]).toEqual(['True ServiceChanged', ['new']]);
+  run.kube.put(SERVICES, chartServices(place)[0]);
+  await expectConverged(run);
+  expectRolledBack(run);
+});
+
 test('where the Service leads elsewhere no server leaves', async () => {
   const run = await confirmed();
   const elsewhere = { spec: { selector: { ...SELECTOR, 'ballast.dev/nats-cluster': null } } };
