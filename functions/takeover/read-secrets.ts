@@ -3,6 +3,7 @@
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { isKubeError } from '../../shared/kube/errors.ts';
 import { textOf } from '../../shared/kube/json.ts';
+import { isObjectName } from '../../shared/kube/object-name.ts';
 import { isOfRbac } from '../../shared/kube/rbac.ts';
 import { dataOf } from '../../shared/stateful/certificates/secret-data.ts';
 import { SECRETS } from '../../shared/stateful/parts.ts';
@@ -58,6 +59,7 @@ async function readSecret(
   target: { readonly namespace: string; readonly name: string },
   signal: AbortSignal,
 ): Promise<FoundSecret> {
+  if (!isObjectName(target.name)) return { is: 'missing' };
   const object = await orForbidden(kube.get(SECRETS, target, { signal }));
   if (object === undefined) return { is: 'forbidden' };
   if (object === null) return { is: 'missing' };

@@ -2,6 +2,7 @@
 // names and Takeovers that are in the way. Each is a sentence that says what to do. Pure.
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { listed } from '../../shared/stateful/decision.ts';
+import { misnamedOperator } from './grant.ts';
 import { intoKindOf } from './object.ts';
 import type { FoundService, Seen } from './state.ts';
 
@@ -85,6 +86,8 @@ export function refuseOperator(
 ): readonly Reason[] {
   const { operator } = takeover.spec.legacy;
   if (operator === undefined) return [];
+  const misnamed = misnamedOperator(takeover);
+  if (misnamed.length > 0) return misnamed;
   if (isOperatorForbidden) {
     const where = `${operator.namespace}/${operator.name}`;
     const message = `The function may not look at Deployment ${where}. Grant it that: ${grant}`;

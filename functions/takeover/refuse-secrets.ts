@@ -2,16 +2,17 @@
 // is missing, lacks a key, may not be read, or that nobody can ask with. Each says what to do.
 // Pure.
 import type { Reason } from '../../shared/kube/conditions.ts';
+import { textOf } from '../../shared/kube/json.ts';
 import { certificatesIn, type SecretData } from '../../shared/stateful/certificates/secret-data.ts';
 import { hasExpired, unfitToAsk } from '../../shared/stateful/certificates/unfit.ts';
-import { grantOfEtcd } from './grant.ts';
-import type { LegacyTls } from './legacy.ts';
+import { grantOfEtcd, misnamedIn } from './grant.ts';
+import { fieldOf, type LegacyTls } from './legacy.ts';
 import { givenIn } from './read-secrets.ts';
 import type { State } from './state.ts';
 
 export function refuseSecrets(state: State): readonly Reason[] {
   const { legacy } = state;
-  if (legacy?.tls === undefined) return [];
+  if (legacy?.tls === undefined) return refusePeers(state);
   const { operatorSecret, serverSecret, served, trustSecret, trusted } = legacy.tls;
   if (operatorSecret === '') return [unnamed(legacy.tls)];
   return [
@@ -26,8 +27,13 @@ export function refuseSecrets(state: State): readonly Reason[] {
 /** The Secret that the new members show. */
 export function refuseGiven(state: State): readonly Reason[] {
   const given = givenIn(state.target);
-  return given === '' ? [] : lackOf(state, given, ['tls.crt', 'tls.key', 'ca.crt']);
+  const lacks = given === '' ? [] : lackOf(state, given, ['tls.crt', 'tls.key', 'ca.crt']);
+  return [...lacks, ...refusePeers(state)];
 }
+
+/** Nobody reads the one that the new members show each other. */
+const refusePeers = ({ target }: State): readonly Reason[] =>
+  misnamedIn([textOf(fieldOf(fieldOf(target.wanted, 'tls'), 'peers')['secretName'])]);
 
 /**
  * A Secret of the authority alone may have the key of that, and nobody has to grant it: then one
@@ -84,6 +90,8 @@ function endSoon(state: State): readonly Reason[] {
 
 function lackOf(state: State, name: string, keys: readonly string[]): readonly Reason[] {
   if (name === '') return [unnamed(state.legacy?.tls)];
+  const misnamed = misnamedIn([name]);
+  if (misnamed.length > 0) return misnamed;
   const which = `Secret ${state.takeover.namespace}/${name}`;
   const secret = state.secrets.get(name) ?? { is: 'missing' };
   if (secret.is === 'forbidden') return [forbidden(state, which)];

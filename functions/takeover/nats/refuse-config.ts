@@ -2,8 +2,9 @@
 // is made of that. Each is a sentence that says what to do. Pure.
 import type { Reason } from '../../../shared/kube/conditions.ts';
 import { textOf } from '../../../shared/kube/json.ts';
+import { isObjectName } from '../../../shared/kube/object-name.ts';
 import { listed } from '../../../shared/stateful/decision.ts';
-import { grantLine } from '../grant.ts';
+import { grantLine, misnamedIn, type Named } from '../grant.ts';
 import { fieldOf } from '../legacy.ts';
 import { usersSecretOf } from './carry-over.ts';
 import { CONFIG_KEY, type LegacyNats } from './legacy.ts';
@@ -41,7 +42,8 @@ export function refuseConfig(state: NatsState, legacy: LegacyNats): readonly Rea
 /** Passwords that stand there as variables. */
 function refuseUnread(state: NatsState): readonly Reason[] {
   const { takeover, config } = state;
-  const unread = config.is === 'found' ? (config.unread ?? []) : [];
+  const all = config.is === 'found' ? (config.unread ?? []) : [];
+  const unread = all.filter(({ name }) => isObjectName(name));
   return unread.map(({ name, key }) => {
     const which = `Secret ${takeover.namespace}/${name}`;
     if (key === undefined) {
@@ -90,12 +92,18 @@ export function refuseUsers(state: NatsState): readonly Reason[] {
   return [{ reason: 'NameTaken', message }];
 }
 
+type Granted = Pick<NatsState, 'takeover' | 'target' | 'config'>;
+
 /** All at once: what is granted replaces what was. */
-export function grantOf(state: Pick<NatsState, 'takeover' | 'target' | 'config'>): string {
-  const { takeover, target } = state;
-  const { legacy, into } = takeover.spec;
-  const tls = fieldOf(target.wanted, 'tls');
+export const grantOf = (state: Granted): string => grantLine(state.takeover, namedIn(state));
+
+export const refuseMisnamed = (state: Granted): readonly Reason[] =>
+  misnamedIn(namedIn(state).secrets);
+
+function namedIn(state: Granted): Named {
+  const { legacy, into } = state.takeover.spec;
+  const tls = fieldOf(state.target.wanted, 'tls');
   const given = ['clients', 'routes'].map((one) => textOf(fieldOf(tls, one)['secretName']));
   const { secrets, ...others } = makerOf(legacy).grantsOf(state);
-  return grantLine(takeover, { ...others, secrets: [...secrets, usersSecretOf(into), ...given] });
+  return { ...others, secrets: [...secrets, usersSecretOf(into), ...given] };
 }

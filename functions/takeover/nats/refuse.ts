@@ -6,7 +6,7 @@ import { versionOf } from '../versions.ts';
 import { MONITORING_PORT } from './ask-servers.ts';
 import type { LegacyNats } from './legacy.ts';
 import { makerOf } from './made/makers.ts';
-import { grantOf, refuseConfig, refuseUsers } from './refuse-config.ts';
+import { grantOf, refuseConfig, refuseMisnamed, refuseUsers } from './refuse-config.ts';
 import { refuseTls } from './refuse-tls.ts';
 import { answersOf, configOf, type NatsState } from './state.ts';
 
@@ -22,6 +22,7 @@ export function refusalsOfNats(state: NatsState): readonly Reason[] {
   return [
     ...missing,
     ...refuseOthers(state),
+    ...refuseMisnamed(state),
     ...refuseConfig(state, legacy),
     ...refuseUsers(state),
     ...refuseServers(state, legacy),

@@ -2,6 +2,7 @@
 // where they are needed. It changes nothing.
 import { stringify } from 'yaml';
 import { readArguments, UsageError } from '../../../shared/arguments.ts';
+import { OBJECT_NAME } from '../../../shared/kube/object-name.ts';
 import type { Manifest } from '../../../shared/kube/objects.ts';
 import { etcdBackupRights } from './etcd-backup.ts';
 import { etcdClusterRights } from './etcd-cluster.ts';
@@ -92,7 +93,6 @@ const GRANTED = [
 
 /** Names of namespaces and clusters. */
 const LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
-const NAME = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 
 export function answer(args: readonly string[], usage = USAGE): string {
   const { values, positionals } = readArguments(args, OPTIONS);
@@ -110,7 +110,7 @@ type Values = ReturnType<typeof readArguments<typeof OPTIONS>>['values'];
 function rightsOf(name: string, values: Values): readonly Manifest[] {
   const { namespace, cluster, secret, user } = values;
   if (name !== 'takeover') refuseOthers(name, values);
-  const secrets = (secret ?? []).map((one) => checked('--secret', one, NAME));
+  const secrets = (secret ?? []).map((one) => checked('--secret', one, OBJECT_NAME));
   const users = (user ?? []).map((one) => checked('--user', one, LABEL));
   switch (name) {
     case 'nats-cluster':
@@ -193,7 +193,7 @@ function ofTakeover(
   const charts = chart.map((one) => checked('--chart', one, LABEL));
   if (operator === undefined) return takeoverRights(namespace, secrets, undefined, into, charts);
   const [place = '', name = '', ...more] = operator.split('/');
-  if (more.length > 0 || !LABEL.test(place) || !NAME.test(name)) {
+  if (more.length > 0 || !LABEL.test(place) || !OBJECT_NAME.test(name)) {
     throw new UsageError(
       '--operator wants a namespace and the name of a Deployment, as ops/operator',
     );
