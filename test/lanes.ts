@@ -82,7 +82,7 @@ export const lanes: readonly Lane[] = [
       'test/integration/manifests/taken-over{,-backup,-etcd,-peer,-restore}.test.ts',
       'test/integration/manifests/taken-over{-schedule,-takeover}.test.ts',
       'test/integration/manifests/taken-over-takeover-{aenix,chart,improbable}.test.ts',
-      'test/integration/manifests/taken-over-takeover-{nats,secrets}.test.ts',
+      'test/integration/manifests/taken-over-takeover-{kept,nats,secrets}.test.ts',
       'test/integration/takeover/nats.test.ts',
     ],
     parts: ['etcd', 'kube-apiserver', 'nats-server'],

@@ -63,7 +63,7 @@ beforeAll(async () => {
   const { kube, plane } = installed;
   await applyObjects(
     kube,
-    takeoverRights(namespace, ['client', 'given']).map((object) => ({
+    takeoverRights(namespace, ['client', 'given'], undefined, ['old-2']).map((object) => ({
       file: 'npm run rights',
       object,
     })),

@@ -38,7 +38,7 @@ const clusterOf = (name: string, clusterName: string) => ({
 beforeAll(async () => {
   installed = await Installed.open();
   const { kube, plane } = installed;
-  const rights = takeoverRights(namespace, ['free-users'], undefined, [], [OLD]);
+  const rights = takeoverRights(namespace, ['free-users', 'new-users'], undefined, [], [OLD]);
   await applyObjects(
     kube,
     rights.map((object) => ({ file: 'npm run rights', object })),

@@ -54,7 +54,10 @@ beforeAll(async () => {
   const { kube, plane } = installed;
   await applyObjects(
     kube,
-    takeoverRights(namespace).map((object) => ({ file: 'npm run rights', object })),
+    takeoverRights(namespace, [], undefined, ['old-2']).map((object) => ({
+      file: 'npm run rights',
+      object,
+    })),
   );
   await defineLegacyKind(kube, IMPROBABLE_ETCDS, 'EtcdCluster', 'ietcd');
   await defineLegacyKind(kube, IMPROBABLE_PEERS, 'EtcdPeer', 'ipeer');
