@@ -9,6 +9,7 @@ import { NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
 import type { Manifest, ResourceRef } from '../../../shared/kube/objects.ts';
 import { CLAIMS, SERVICES, STATEFUL_SETS } from '../../../shared/stateful/parts.ts';
 import { chartServices, chartStatefulSet } from '../../builders/legacy-chart.ts';
+import { putStored } from '../../builders/etcd-values.ts';
 import { until } from '../../builders/versioned-kind.ts';
 import { type Outcome, StolenAccount } from './accounts-at-work.ts';
 import { Installed } from './installed.ts';
@@ -180,6 +181,37 @@ describe.each(KINDS)('%s', (at, does, attacks) => {
     expect(text).toContain(KEPT);
     expect(status).toBe(422);
   });
+});
+
+/** Kubernetes 1.19 knew no `clusterIPs`, families or traffic policies, and stored none. */
+test('a Service that was stored years ago is led over, and not changed otherwise', async () => {
+  const { kube, plane } = installed;
+  const name = 'past-client';
+  const owners = [{ ...COREOS, name: 'past' }];
+  const today = serviceOf(name, owners, { etcd_cluster: 'past' });
+  const { object } = await kube.create(SERVICES, today);
+  const { clusterIP } = object['spec'] as { readonly clusterIP: string };
+  const { uid, creationTimestamp } = object.metadata;
+  const ports = [{ name: 'client', protocol: 'TCP', port: 2379, targetPort: 2379 }];
+  await putStored(plane, 'services', 'specs', `${namespace}/${name}`, {
+    ...today,
+    metadata: { ...today.metadata, uid, creationTimestamp },
+    spec: {
+      selector: { etcd_cluster: 'past' },
+      type: 'ClusterIP',
+      sessionAffinity: 'None',
+      clusterIP,
+      ports,
+    },
+    status: { loadBalancer: {} },
+  });
+  const at = `${CORE_AT}/services/${name}`;
+  const outcomes = [
+    await patch(at, OVER),
+    await patch(at, both(OVER, { spec: { internalTrafficPolicy: 'Local' } })),
+    await patch(at, both(OVER, { spec: { ipFamilyPolicy: 'PreferDualStack' } })),
+  ];
+  expect(outcomes.map(({ status }) => status)).toEqual([200, 422, 422]);
 });
 
 test('the Service of a chart is led over, and keeps its annotations', async () => {
