@@ -10,7 +10,7 @@ import { expectConverged } from './lives.ts';
 import { at } from './others-at-work.ts';
 import { namesOf, type TakeoverRun } from './takeover-run.ts';
 import { WipeCarrying } from './wipe-carrying.ts';
-import { begin, namespace, plan, refusal, world } from './world.ts';
+import { begin, namespace, plan, refusal, refusals, world } from './world.ts';
 
 const MANY = 45;
 const STEPS_MAX = 80;
@@ -18,21 +18,26 @@ const STEPS_MAX = 80;
 const claimOf = <One>({ kube }: Pick<TakeoverRun<One>, 'kube'>, name: string) =>
   kube.objects.get(`persistentvolumeclaims/${namespace}/${name}`);
 
-/** As builds of October 2019 made it: it goes with the EtcdPeer of its name. */
-function belongToPeer({ kube }: Pick<TakeoverRun<Carrying>, 'kube'>): void {
-  const peer = kube.objects.get(`etcdpeers/${namespace}/old-0`);
-  const { uid = '' } = peer?.metadata ?? {};
-  const owner = { apiVersion: 'etcd.improbable.io/v1alpha1', kind: 'EtcdPeer', name: 'old-0', uid };
+/** As builds of October 2019 made it: it goes with the EtcdPeer of its name; or with another. */
+function belongToPeer({ kube }: Pick<TakeoverRun<Carrying>, 'kube'>, resource = 'etcdpeers'): void {
+  const found = kube.objects.get(`${resource}/${namespace}/old-0`);
+  if (found === undefined) throw new Error('it has no owner');
+  const { apiVersion, kind, metadata } = found;
+  const owner = { apiVersion, kind, name: 'old-0', uid: metadata.uid };
   kube.change(CLAIMS, at('old-0'), { metadata: { ownerReferences: [owner] } });
 }
 
-test('a claim that goes with an EtcdPeer is refused', async () => {
+test.each([
+  ['EtcdPeer', 'etcdpeers'],
+  ['ReplicaSet', 'replicasets'],
+])('a claim that goes with its %s is refused', async (owner, resource) => {
   leaveImprobable();
-  belongToPeer(world);
-  expect(await refusal()).toMatch(/^ClaimsGo: .*old-0 with EtcdPeer old-0\./);
+  belongToPeer(world, resource);
+  expect(await refusal()).toContain(`old-0 with ${owner} old-0.`);
+  expect(await refusals()).toEqual(['ClaimsGo']);
   const { objects } = await plan();
   const { why } = objects.find(({ kind, name }) => /Claim/.test(kind) && name === 'old-0') ?? {};
-  expect(why).toBe('Belongs to EtcdPeer old-0, with which it would go.');
+  expect(why).toBe(`Belongs to ${owner} old-0, with which it would go.`);
 });
 
 test.each(['Snapshot', 'SwitchService', 'DeleteLegacy'])(
