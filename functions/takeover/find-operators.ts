@@ -18,7 +18,7 @@ type Found = Pick<State, 'operators' | 'isOperatorForbidden'>;
 
 export async function findOperators(
   kube: KubeClient,
-  { namespace, spec }: Takeover,
+  { namespace, spec, status }: Takeover,
   signal: AbortSignal,
 ): Promise<Found> {
   const named = spec.legacy.operator;
@@ -27,10 +27,13 @@ export async function findOperators(
   if (spec.legacy.kind === 'StatefulSet') return { operators: [], isOperatorForbidden: false };
   const isOfNats = spec.legacy.kind === 'NatsCluster';
   const runsIn = isOfNats ? runsProgram('nats-operator') : operatorOf(spec.legacy).runsIn;
+  // Its image may be another since it was stopped.
+  const known = new Set(status.work?.operators.map(({ uid }) => uid));
+  const isOne = (one: KubeObject): boolean => known.has(one.metadata.uid) || runs(one, runsIn);
   const found: FoundOperator[] = [];
   const options = { namespace, limit: OBJECTS_PER_PAGE, signal };
   for await (const { items } of kube.pages(DEPLOYMENTS, options)) {
-    found.push(...items.filter((one) => runs(one, runsIn)).map((one) => foundOf(one)));
+    found.push(...items.filter((one) => isOne(one)).map((one) => foundOf(one)));
   }
   const operators = found.toSorted((one, other) => (one.name < other.name ? -1 : 1));
   return { operators, isOperatorForbidden: false };

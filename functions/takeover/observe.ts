@@ -50,7 +50,11 @@ export async function observe(
   }
   const state = { ...NOTHING_FOUND, takeover, nowMs, isKindKnown };
   if (object === null) {
-    return { state: await observedWork({ kube, clock, door, signal }, state), isRemembered: false };
+    // An operator that was stopped has others to look after.
+    const gone = isAtWork(takeover)
+      ? { ...state, ...(await findOperators(kube, takeover, signal)) }
+      : state;
+    return { state: await observedWork({ kube, clock, door, signal }, gone), isRemembered: false };
   }
   const legacy = operatorOf(takeover.spec.legacy).legacyOf(object);
   const known = (takeover.status.work?.claims ?? []).map(({ name }) => name);

@@ -7,6 +7,7 @@ import { intoOf, type Records, selectorText } from './records.ts';
 import { refuseAccess } from './refuse-secrets.ts';
 import { isBegun } from './stages.ts';
 import type { State } from './state.ts';
+import { unseenOperator } from './stop-operators.ts';
 import { wipes } from './wipe/mode.ts';
 
 /** The plan was about another thing than there is now: only a person can say what to do. */
@@ -22,6 +23,8 @@ export function obstacleTo(state: State, records: Records): Reason | undefined {
   const uncounted = isDeleting ? refuseUncounted(state) : [];
   const [lacking] = [...access, ...claimsGo(state), ...uncounted];
   if (lacking !== undefined) return lacking;
+  const unseen = unseenOperator(state, work);
+  if (unseen !== undefined) return unseen;
   if (isSwitched(state)) return undefined;
   if (intoOf(takeover) !== work.into) return SPEC_CHANGED;
   const { service } = work;

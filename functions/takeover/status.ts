@@ -17,6 +17,7 @@ import { joins } from './join/mode.ts';
 import type { NatsState } from './nats/state.ts';
 import { isOver, type Records } from './records.ts';
 import type { FoundPod, State } from './state.ts';
+import { lostOperators } from './stop-operators.ts';
 import { wipes } from './wipe/mode.ts';
 
 /** A database that is written to grows all the time, and its status is not to. */
@@ -105,7 +106,13 @@ function complete(
   }
   if (phase === 'RolledBack') {
     const kept = isOfNats(state) ? ' Claims of the new servers are kept: delete them.' : '';
-    const message = `What was made is deleted, and the old cluster is left as it is.${kept}`;
+    const lost = work === undefined ? [] : lostOperators(state, work);
+    const unstarted =
+      lost.length === 0
+        ? ''
+        : ` Deployment ${listed(lost)}, which was stopped, is not there any more to be started.`;
+    const message =
+      `What was made is deleted, and the old cluster is left as it is.${kept}` + unstarted;
     return condition('Complete', 'False', { reason: 'RolledBack', message });
   }
   if (phase === 'Planned') {

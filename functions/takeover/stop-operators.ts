@@ -1,11 +1,48 @@
 // Stops the operator before anything is done, and gives it back its replicas on rollback. Pure.
 import type { TakeoverWork } from '../../shared/api/takeover.ts';
+import type { Reason } from '../../shared/kube/conditions.ts';
 import { waitFor } from '../../shared/stateful/decision.ts';
 import type { CommonDecision, CommonStep } from './decision.ts';
 import { operatorsIn, type Stage } from './stages.ts';
 import type { FoundOperator, Seen } from './state.ts';
 
-type Found = Pick<Seen, 'operators'>;
+type Found = Pick<Seen, 'operators' | 'isOperatorForbidden'>;
+
+type Operator = TakeoverWork['operators'][number];
+
+const placeOf = ({ namespace, name }: Pick<Operator, 'namespace' | 'name'>): string =>
+  `${namespace}/${name}`;
+
+/** Nobody knows whether one runs that is not there, or that may not be looked at. */
+export function unseenOperator(
+  { operators, isOperatorForbidden }: Found,
+  work: Pick<TakeoverWork, 'operators'>,
+): Reason | undefined {
+  const seen = new Set(operators.map((one) => placeOf(one)));
+  const unseen = work.operators.find((one) => !seen.has(placeOf(one)));
+  if (unseen === undefined) return undefined;
+  const where = placeOf(unseen);
+  if (isOperatorForbidden) {
+    const message =
+      `The function may no longer look at Deployment ${where}, so nobody knows whether the ` +
+      `operator runs. Grant it that again (npm run rights -- takeover, --operator ${where}), ` +
+      'with all else that it was granted.';
+    return { reason: 'OperatorForbidden', message };
+  }
+  const message =
+    `Deployment ${where} is gone, which ran the operator, and its pods need not be. Make it anew ` +
+    'with 0 replicas; or roll this back (spec.rollback: true) while there is a way.';
+  return { reason: 'OperatorMissing', message };
+}
+
+/** Stopped, and not there any more to be started. */
+export const lostOperators = (
+  { operators }: Pick<Found, 'operators'>,
+  work: Pick<TakeoverWork, 'operators'>,
+): readonly string[] =>
+  work.operators
+    .filter(({ uid, replicas }) => replicas > 0 && !operators.some((one) => one.uid === uid))
+    .map((one) => placeOf(one));
 
 const isAtRest = ({ replicas, running }: FoundOperator): boolean => replicas === 0 && running === 0;
 
@@ -38,10 +75,10 @@ export const operatorStage = (state: Found, work: TakeoverWork): Stage<CommonSte
 });
 
 /** The first that does not have the replicas of before. */
-export function restartOperators(
-  { operators }: Found,
-  work: TakeoverWork,
-): CommonDecision | undefined {
+export function restartOperators(found: Found, work: TakeoverWork): CommonDecision | undefined {
+  const { operators, isOperatorForbidden } = found;
+  const unseen = isOperatorForbidden ? unseenOperator(found, work) : undefined;
+  if (unseen !== undefined) return waitFor('Start the operator', [unseen], unseen);
   for (const { uid, replicas } of work.operators) {
     const operator = operators.find((one) => one.uid === uid);
     if (operator === undefined || operator.replicas > 0 || replicas === 0) continue;

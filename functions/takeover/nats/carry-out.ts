@@ -4,7 +4,7 @@ import type { Reason } from '../../../shared/kube/conditions.ts';
 import { listed, waitFor } from '../../../shared/stateful/decision.ts';
 import { intoOf, type Records } from '../records.ts';
 import { endNow, isBegun, operatorsIn, type Stage, stageNow } from '../stages.ts';
-import { stopOperators, stoppedOperators } from '../stop-operators.ts';
+import { stopOperators, stoppedOperators, unseenOperator } from '../stop-operators.ts';
 import type { NatsDecision, NatsStep } from './decision.ts';
 import { isJoined, isUnrouted, joinRoutes, leadOver, leaveRoutes } from './lead-over.ts';
 import { isLedOver, obstacleInService } from './led.ts';
@@ -32,6 +32,8 @@ function obstacleTo(state: NatsState, records: Records): Reason | undefined {
   }
   if (legacy?.uid !== work.legacyUid || legacy.isEnding) return LEGACY_GONE;
   if (intoOf(takeover) !== work.into) return SPEC_CHANGED;
+  const unseen = unseenOperator(state, work);
+  if (unseen !== undefined) return unseen;
   const maker = makerOf(takeover.spec.legacy);
   const others = maker.appeared(state);
   if (others.length > 0) return appeared(others, maker.words.appeared);
