@@ -11,6 +11,8 @@ import { firstRecordsToJoin } from './join/begin.ts';
 import { carryOutJoin } from './join/carry-out.ts';
 import { joins } from './join/mode.ts';
 import { takeBackJoin } from './join/take-back.ts';
+import { orWayBack } from './lead-over.ts';
+import { ledLate } from './led-late.ts';
 import { firstRecordsOfNats } from './nats/begin.ts';
 import { carryOutNats } from './nats/carry-out.ts';
 import { takeBackNats } from './nats/take-back.ts';
@@ -27,6 +29,8 @@ export function decide(state: AnyState): AnyDecision {
   if (isEnding(takeover.object) || isOver(takeover)) return NOTHING;
   const records = recordsOf(takeover.status);
   if (records === undefined) return beforehand(state);
+  const late = isOfNats(state) ? undefined : ledLate(state, records);
+  if (late !== undefined) return late;
   const { rollingBackAt } = records.work;
   const isTurning = takeover.spec.rollback === true && rollingBackAt === undefined;
   // Later there is no way back, and the API server says so to whoever asks for one.
@@ -36,8 +40,9 @@ export function decide(state: AnyState): AnyDecision {
     return isBack ? takeBackNats(state, records) : carryOutNats(state, records);
   }
   if (joins(state)) return isBack ? takeBackJoin(state, records) : carryOutJoin(state, records);
-  if (wipes(state)) return isBack ? takeBackWipe(state, records) : carryOutWipe(state, records);
-  return isBack ? takeBack(state, records) : carryOut(state, records);
+  if (isBack) return wipes(state) ? takeBackWipe(state, records) : takeBack(state, records);
+  const decision = wipes(state) ? carryOutWipe(state, records) : carryOut(state, records);
+  return orWayBack(decision, state, records);
 }
 
 function turnBack({ nowMs }: AnyState, { work, steps }: Records): AnyDecision {

@@ -12,6 +12,7 @@
 //   observe            reads the state:
 //     find-left        pods, Services and claims that the operator made
 //     find-operators   the Deployment of the operator
+//     try-lead         whether the Service may be led over; find-led: whether it is, at the end
 //     target           the new EtcdCluster as it would be stored (as-stored); carry-over: what it
 //                      is made of
 //     read-secrets     the certificates of before and after
@@ -30,7 +31,7 @@
 //     carry-out        the steps in their order, by stages: stop-operators, frozen, copy-data with
 //                      copied, lead-over
 //     obstacle         what a person did meanwhile
-//     way-back         until when it can be rolled back
+//     way-back         until when it can be rolled back; led-late: and where that was too late
 //     take-back        deletes what was made, on rollback or for another attempt
 //   apply-step         applies one step: steps; render: what it makes
 //   status             what the status is

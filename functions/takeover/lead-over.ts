@@ -2,15 +2,15 @@
 // one by one, and the legacy object at last. Pure.
 import { ETCD_CLUSTER_LABEL } from '../../shared/api/etcd-cluster.ts';
 import type { TakeoverWork } from '../../shared/api/takeover.ts';
-import { waitFor } from '../../shared/stateful/decision.ts';
+import { type Decision as DecisionOf, waitFor } from '../../shared/stateful/decision.ts';
 import { answersOf } from './answers.ts';
-import type { Decision } from './decision.ts';
+import type { CommonStep, Decision } from './decision.ts';
 import { isQuorate } from './frozen.ts';
 import type { Takeover } from './object.ts';
 import { type Records, selectorText } from './records.ts';
 import type { FoundClaim, FoundCluster, State } from './state.ts';
 import { stopOperators, stoppedOperators } from './stop-operators.ts';
-import { hasWayBack, withoutWayBack } from './way-back.ts';
+import { hasWayBack, withoutWayBack, withWayBack } from './way-back.ts';
 
 /** It selects the new pods, and no old one. */
 export const newSelectorOf = ({
@@ -26,15 +26,33 @@ export function isSwitched({ takeover, client }: State): boolean {
 }
 
 /** Noted before it is done: from then on nothing leads back. */
-export function switchService({ client, nowMs }: State, { work, steps }: Records): Decision {
-  if (hasWayBack(work)) {
-    const noted = { work: withoutWayBack(work, nowMs), steps };
-    return { step: { type: 'write-records', records: noted }, next: 'Lead clients over' };
-  }
+export function switchService(state: State, { work, steps }: Records): Decision {
+  const { client, leadRefused, nowMs } = state;
   const { name } = work.service;
   const next = `Lead Service ${name} to the new cluster`;
-  if (client !== undefined) return { step: { type: 'switch-service', service: client }, next };
-  return waitFor(next, [{ reason: 'ServiceMissing', message: `Service ${name} is gone.` }]);
+  if (leadRefused !== undefined) return waitFor(next, [leadRefused], leadRefused);
+  if (client === undefined) {
+    return waitFor(next, [{ reason: 'ServiceMissing', message: `Service ${name} is gone.` }]);
+  }
+  if (!hasWayBack(work)) return { step: { type: 'switch-service', service: client }, next };
+  const { resourceVersion: serviceVersion } = client;
+  const noted = { work: { ...withoutWayBack(work, nowMs), serviceVersion }, steps };
+  return { step: { type: 'write-records', records: noted }, next: 'Lead clients over' };
+}
+
+/**
+ * Nobody is led over, and a person is needed: writers are not to wait for that, with no way back.
+ */
+export function orWayBack<Step>(
+  decision: DecisionOf<Step>,
+  { client }: State,
+  { work, steps }: Records,
+): DecisionOf<Step | CommonStep> {
+  const { service, serviceVersion } = work;
+  const isAsNoted = client?.uid === service.uid && client.resourceVersion === serviceVersion;
+  if (decision.trouble === undefined || hasWayBack(work) || !isAsNoted) return decision;
+  const records = { work: withWayBack(work), steps };
+  return { ...decision, step: { type: 'write-records', records } };
 }
 
 export const ownedClaims = ({ claims }: State): readonly FoundClaim[] =>

@@ -1,5 +1,6 @@
 // Leads the Service of the clients elsewhere, and takes what goes with the legacy object out of its
 // hands. Each patch is on condition that the object is still as it was observed.
+import type { TakeoverWork } from '../../shared/api/takeover.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { apiVersionOf, type OwnerReference, type ResourceRef } from '../../shared/kube/objects.ts';
 import { SERVICES } from '../../shared/stateful/parts.ts';
@@ -8,12 +9,19 @@ import type { Takeover } from './object.ts';
 import { selectorIn } from './records.ts';
 import type { FoundService } from './state.ts';
 
+type Patches = Pick<KubeClient, 'patch'>;
+
+/** A plan knows the uid of the legacy object as well. */
+export type Leading = Pick<Takeover, 'namespace' | 'spec'> & {
+  readonly status: { readonly work?: Pick<TakeoverWork, 'legacyUid'> };
+};
+
 type Selector = FoundService['selector'];
 
 /** Without the legacy object, with which it would go. */
 export const withoutLegacy = (
   owners: readonly OwnerReference[],
-  { status }: Pick<Takeover, 'status'>,
+  { status }: Pick<Leading, 'status'>,
 ): readonly OwnerReference[] | null => {
   const others = owners.filter(({ uid }) => uid !== status.work?.legacyUid);
   return others.length === 0 ? null : others;
@@ -21,7 +29,7 @@ export const withoutLegacy = (
 
 /** Both at once, so that it never goes with pods to which it does not lead. */
 async function leadService(
-  kube: KubeClient,
+  kube: Patches,
   namespace: string,
   { name, uid, resourceVersion, selector }: FoundService,
   to: {
@@ -46,8 +54,8 @@ interface LedTo {
 
 /** It leads to the new pods, and does not go with the old ones. */
 export async function leadToNew(
-  kube: KubeClient,
-  { namespace, status, spec }: Takeover,
+  kube: Patches,
+  { namespace, status, spec }: Leading,
   service: FoundService,
   { kind, selector, fields = {} }: LedTo,
   signal: AbortSignal,
@@ -60,7 +68,7 @@ export async function leadToNew(
 
 /** As it was when the plan was confirmed, and as the operator writes its owner. */
 export async function leadToOld(
-  kube: KubeClient,
+  kube: Patches,
   { namespace, status, spec }: Takeover,
   service: FoundService,
   { ref, who }: { readonly ref: ResourceRef; readonly who: string },

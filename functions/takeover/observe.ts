@@ -9,6 +9,7 @@ import type { AnyState } from './any-state.ts';
 import { askMembers } from './ask-members.ts';
 import type { Deps } from './deps.ts';
 import { findLeft } from './find-left.ts';
+import { findLed } from './find-led.ts';
 import { findOperators } from './find-operators.ts';
 import { findOthers } from './find-others.ts';
 import { joins } from './join/mode.ts';
@@ -24,7 +25,9 @@ import { planSecretsOf, readSecrets, workSecretsOf } from './read-secrets.ts';
 import { isAtWork, isOver, isUndoing } from './records.ts';
 import type { State } from './state.ts';
 import { findTaken } from './taken.ts';
+import { leadToCluster } from './steps.ts';
 import { readTarget } from './target.ts';
+import { tryLead } from './try-lead.ts';
 import { wipes } from './wipe/mode.ts';
 import { observeWiping } from './wipe/observe-work.ts';
 
@@ -51,9 +54,7 @@ export async function observe(
   const state = { ...NOTHING_FOUND, takeover, nowMs, isKindKnown };
   if (object === null) {
     // An operator that was stopped has others to look after.
-    const gone = isAtWork(takeover)
-      ? { ...state, ...(await findOperators(kube, takeover, signal)) }
-      : state;
+    const gone = { ...state, ...(await findOnceGone(kube, takeover, signal)) };
     return { state: await observedWork({ kube, clock, door, signal }, gone), isRemembered: false };
   }
   const legacy = operatorOf(takeover.spec.legacy).legacyOf(object);
@@ -69,8 +70,22 @@ export async function observe(
   // A plan that gives the data up is carried out whoever answers.
   const isSilent = wipes({ takeover }) && isAtWork(takeover);
   const members = isSilent ? undefined : door && (await askMembers(door.ask, about, signal));
-  const seen = { ...found, ...planned, members };
+  const status = { work: { legacyUid: legacy.uid } };
+  const leadRefused =
+    door &&
+    (await tryLead(kube, takeover, left.client, async (dry, client) =>
+      leadToCluster(dry, { ...takeover, status }, { legacy, client }, signal),
+    ));
+  const seen = { ...found, ...planned, members, leadRefused };
   return { state: await observedWork({ kube, clock, door, signal }, seen), isRemembered: false };
+}
+
+/** Others that its operator looks after are there still, and clients. */
+async function findOnceGone(kube: KubeClient, takeover: Takeover, signal: AbortSignal) {
+  const { namespace, status } = takeover;
+  if (!isAtWork(takeover) || status.work === undefined) return {};
+  const operators = await findOperators(kube, takeover, signal);
+  return { ...operators, client: await findLed(kube, namespace, status.work, signal) };
 }
 
 /** A plan that was confirmed is not made anew. */
@@ -120,6 +135,7 @@ const NOTHING_FOUND = {
   secrets: new Map(),
   operators: [],
   isOperatorForbidden: false,
+  leadRefused: undefined,
   members: undefined,
   target: { wanted: {}, spec: undefined },
   taken: [],

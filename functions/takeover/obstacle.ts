@@ -2,7 +2,8 @@
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { serviceChanged } from './blocked.ts';
 import { claimsGo, refuseUncounted } from './claims-go.ts';
-import { isSwitched } from './lead-over.ts';
+import { ledElsewhere } from './find-led.ts';
+import { isSwitched, newSelectorOf } from './lead-over.ts';
 import { intoOf, type Records, selectorText } from './records.ts';
 import { refuseAccess } from './refuse-secrets.ts';
 import { isBegun } from './stages.ts';
@@ -15,7 +16,9 @@ export function obstacleTo(state: State, records: Records): Reason | undefined {
   const { legacy, client, takeover } = state;
   const { work } = records;
   const isDeleting = isBegun(records, 'DeleteLegacy');
-  if (isDeleting && legacy === undefined) return undefined;
+  if (isDeleting && legacy === undefined) {
+    return isSwitched(state) ? undefined : ledElsewhere(work, newSelectorOf(takeover));
+  }
   if (legacy?.uid !== work.legacyUid || (legacy.isEnding && !isDeleting)) return LEGACY_GONE;
   // Where the data are given up nobody is asked.
   const access = wipes(state) ? [] : refuseAccess(state);

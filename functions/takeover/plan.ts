@@ -13,7 +13,7 @@ import { notesOf } from './notes.ts';
 import type { Takeover } from './object.ts';
 import { madeToRestore, plannedObjects } from './planned-objects.ts';
 import { plannedSteps } from './planned-steps.ts';
-import { refuseMissing, refuseNames, refuseOthers } from './refuse-found.ts';
+import { refuseLead, refuseMissing, refuseNames, refuseOthers } from './refuse-found.ts';
 import {
   refuseItsOperator,
   refuseItsServices,
@@ -43,6 +43,7 @@ const REFUSALS: readonly Refuse[] = [
   refuseSecrets,
   refuseMembers,
   refuseItsServices,
+  refuseLead,
   claimsGo,
   refuseItsWays,
   refuseItsOperator,
@@ -60,6 +61,7 @@ const REFUSALS_TO_WIPE: readonly Refuse[] = [
   refuseUncounted,
   refuseItsServices,
   claimsGo,
+  refuseLead,
   refuseItsWays,
   refuseItsOperator,
   refuseFilled,

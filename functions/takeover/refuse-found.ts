@@ -79,6 +79,10 @@ function judged(
   return [{ reason: 'ServiceRedirected', message }];
 }
 
+/** As the API server would refuse it, once writers wait. */
+export const refuseLead = ({ leadRefused }: Seen): readonly Reason[] =>
+  leadRefused === undefined ? [] : [leadRefused];
+
 /** An operator that looks after it would fight a takeover. `grant`: the line that grants it. */
 export function refuseOperator(
   { takeover, operators, isOperatorForbidden }: Seen,

@@ -188,6 +188,8 @@ export interface Seen {
   readonly operators: readonly FoundOperator[];
   /** The one that the Takeover names may not be looked at. */
   readonly isOperatorForbidden: boolean;
+  /** Why the API server would not lead the Service over, where it was asked. */
+  readonly leadRefused: Reason | undefined;
   /** Objects with names of the new cluster, as `Service new`. */
   readonly taken: readonly string[];
   /** Older Takeovers of the same object that are not over. */

@@ -15,13 +15,13 @@ import type { MadeKind, Step } from './decision.ts';
 import { accessToOld } from './access.ts';
 import type { Door } from './door.ts';
 import { newSelectorOf } from './lead-over.ts';
-import { leadToNew, withoutLegacy } from './lead-service.ts';
+import { type Leading, leadToNew, withoutLegacy } from './lead-service.ts';
 import { isOneService } from './legacy.ts';
 import { operatorOf } from './legacy/operators.ts';
 import { alarmIdOf, madeNameOf } from './records.ts';
 import { releasePeer } from './release-peers.ts';
 import { backupManifest, claimManifest, restoreManifest } from './render.ts';
-import type { FoundClaim, State } from './state.ts';
+import type { FoundClaim, FoundService, State } from './state.ts';
 
 export interface StepDeps {
   readonly kube: KubeClient;
@@ -60,13 +60,7 @@ export async function applyStep(
       return applied('TakenBack', `Deleted ${step.kind} ${name} (uid ${uid}), which was ours.`);
     }
     case 'switch-service':
-      return leadToNew(
-        kube,
-        state.takeover,
-        step.service,
-        { kind: 'EtcdCluster', selector: newSelectorOf(state.takeover), fields: readyAlone(state) },
-        signal,
-      );
+      return leadToCluster(kube, state.takeover, { ...state, client: step.service }, signal);
     case 'orphan-claim':
       return orphan(kube, state, step.claim, signal);
     case 'release-peer':
@@ -86,8 +80,20 @@ export async function applyStep(
   }
 }
 
+/** As it is done, and as it is tried before. */
+export function leadToCluster(
+  kube: Pick<KubeClient, 'patch'>,
+  takeover: Leading,
+  { legacy, client }: Pick<State, 'legacy'> & { readonly client: FoundService },
+  signal: AbortSignal,
+): Promise<StepResult> {
+  const fields = readyAlone(legacy);
+  const to = { kind: 'EtcdCluster', selector: newSelectorOf(takeover), fields };
+  return leadToNew(kube, takeover, client, to, signal);
+}
+
 /** Members of an old one had to find each other before they were ready; clients must not. */
-const readyAlone = ({ legacy }: State): object =>
+const readyAlone = (legacy: State['legacy']): object =>
   legacy !== undefined && isOneService(legacy) ? { publishNotReadyAddresses: false } : {};
 
 async function setAlarm(

@@ -207,6 +207,8 @@ export interface TakeoverWork {
   /** All that was made is deleted for another attempt, whose reason this is. */
   readonly undoing?: string;
   readonly switchingAt?: string;
+  /** The resourceVersion of the Service then: as long as it has that nobody was led over. */
+  readonly serviceVersion?: string;
   readonly rollingBackAt?: string;
   readonly endedAt?: string;
 }

@@ -5,9 +5,11 @@ import type { Records } from '../records.ts';
 import type { State } from '../state.ts';
 import type { JoinDecision } from './decision.ts';
 
-export function switchService({ client, joining }: State, { work }: Records): JoinDecision {
+export function switchService(state: State, { work }: Records): JoinDecision {
+  const { client, joining, leadRefused } = state;
   const { name } = work.service;
   const next = `Lead Service ${name} to the new members`;
+  if (leadRefused !== undefined) return waitFor(next, [leadRefused], leadRefused);
   if (client === undefined) {
     return waitFor(next, [{ reason: 'ServiceMissing', message: `Service ${name} is gone.` }]);
   }

@@ -2,12 +2,13 @@
 // That the new servers are ready and routed with the old ones is looked at before each step. Pure.
 import type { Reason } from '../../../shared/kube/conditions.ts';
 import { listed, waitFor } from '../../../shared/stateful/decision.ts';
+import { ledElsewhere } from '../find-led.ts';
 import { intoOf, type Records } from '../records.ts';
 import { endNow, isBegun, operatorsIn, type Stage, stageNow } from '../stages.ts';
 import { stopOperators, stoppedOperators, unseenOperator } from '../stop-operators.ts';
 import type { NatsDecision, NatsStep } from './decision.ts';
 import { isJoined, isUnrouted, joinRoutes, leadOver, leaveRoutes } from './lead-over.ts';
-import { isLedOver, obstacleInService } from './led.ts';
+import { isLedOver, newSelectorOf, obstacleInService } from './led.ts';
 import { isMade, makeCluster } from './make-cluster.ts';
 import { makerOf } from './made/makers.ts';
 import { areMoved, moveClients } from './move-clients.ts';
@@ -28,7 +29,8 @@ function obstacleTo(state: NatsState, records: Records): Reason | undefined {
   const { legacy, takeover } = state;
   const { work } = records;
   if (isBegun(records, 'DeleteLegacy')) {
-    return legacy === undefined || legacy.uid === work.legacyUid ? undefined : LEGACY_GONE;
+    if (legacy !== undefined) return legacy.uid === work.legacyUid ? undefined : LEGACY_GONE;
+    return isLedOver(state) ? undefined : ledElsewhere(work, newSelectorOf(takeover));
   }
   if (legacy?.uid !== work.legacyUid || legacy.isEnding) return LEGACY_GONE;
   if (intoOf(takeover) !== work.into) return SPEC_CHANGED;

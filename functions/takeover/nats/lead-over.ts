@@ -9,9 +9,11 @@ import { isFreshKnown, lackingRoutes, silentRunning } from './mesh.ts';
 import { answersOf, type NatsState } from './state.ts';
 import { hasWayBack } from '../way-back.ts';
 
-export function leadOver({ client }: NatsState, { work }: Records): NatsDecision {
+export function leadOver(state: NatsState, { work }: Records): NatsDecision {
+  const { client, leadRefused } = state;
   const { name } = work.service;
   const next = `Lead Service ${name} to the new servers`;
+  if (leadRefused !== undefined) return waitFor(next, [leadRefused], leadRefused);
   if (client !== undefined) return { step: { type: 'lead-over', service: client }, next };
   return waitFor(next, [{ reason: 'ServiceMissing', message: `Service ${name} is gone.` }]);
 }

@@ -7,15 +7,18 @@ import type { KubeObject } from '../../../shared/kube/objects.ts';
 import { CLAIMS, SECRETS, SERVICES, STATEFUL_SETS } from '../../../shared/stateful/parts.ts';
 import { asStored } from '../as-stored.ts';
 import type { Door } from '../door.ts';
+import { findLed } from '../find-led.ts';
 import { findOperators } from '../find-operators.ts';
 import { findOthers } from '../find-others.ts';
 import type { Takeover } from '../object.ts';
 import { orForbidden } from '../read-secrets.ts';
 import { isAtWork } from '../records.ts';
 import { namesTaken } from '../taken.ts';
+import { tryLead } from '../try-lead.ts';
 import { askServers } from './ask-servers.ts';
 import { natsCarriedOver, usersSecretOf } from './carry-over.ts';
 import { findLeftNats } from './find-left.ts';
+import { newSelectorOf } from './led.ts';
 import type { LegacyNats } from './legacy.ts';
 import { makerOf } from './made/makers.ts';
 import { observeNatsWork } from './observe-work.ts';
@@ -38,7 +41,7 @@ export async function observeNats(
   const { takeover } = bare;
   const found =
     object === null
-      ? { ...NOTHING_FOUND, ...bare }
+      ? { ...NOTHING_FOUND, ...bare, client: await findLedNats(kube, takeover, signal) }
       : await observeLegacy(
           kube,
           door,
@@ -77,16 +80,29 @@ async function observeLegacy(
     servers: door && (await askServers(door.monitor, left.pods, signal)),
     target: { wanted: spec, spec: undefined },
   };
+  const selector = newSelectorOf(takeover);
+  const status = { work: { legacyUid: legacy.uid } };
+  const leadRefused =
+    door &&
+    (await tryLead(kube, takeover, left.client, async (dry, service) =>
+      maker.leadToNew(dry, { ...takeover, status }, { service, selector }, signal),
+    ));
   // A plan that was confirmed is not made anew.
-  if (isAtWork(takeover)) return found;
+  if (isAtWork(takeover)) return { ...found, leadRefused };
   const manifest = natsClusterManifest(takeover, spec);
   return {
     ...found,
+    leadRefused,
     target: await asStored<NatsClusterSpec>(kube, { ref: NATS_CLUSTERS, manifest }, signal),
     users: await readUsers(kube, takeover, signal),
     taken: await findTakenNats(kube, takeover, signal),
     others: await findOthers(kube, takeover, signal),
   };
+}
+
+async function findLedNats(kube: KubeClient, takeover: Takeover, signal: AbortSignal) {
+  const { namespace, status } = takeover;
+  return status.work && (await findLed(kube, namespace, status.work, signal));
 }
 
 /** Whether it is there, and whose it is; nothing of what is in it. */
@@ -114,6 +130,7 @@ const NOTHING_FOUND: Omit<NatsState, keyof Bare> = {
   config: { is: 'missing' },
   operators: [],
   isOperatorForbidden: false,
+  leadRefused: undefined,
   servers: undefined,
   target: { wanted: {}, spec: undefined },
   taken: [],

@@ -1,7 +1,13 @@
 // Reasons against a takeover of a NatsCluster. Each is a sentence that says what to do. Pure.
 import type { Reason } from '../../../shared/kube/conditions.ts';
 import { listed } from '../../../shared/stateful/decision.ts';
-import { refuseMissing, refuseNames, refuseOperator, refuseOthers } from '../refuse-found.ts';
+import {
+  refuseLead,
+  refuseMissing,
+  refuseNames,
+  refuseOperator,
+  refuseOthers,
+} from '../refuse-found.ts';
 import { versionOf } from '../versions.ts';
 import { MONITORING_PORT } from './ask-servers.ts';
 import type { LegacyNats } from './legacy.ts';
@@ -27,6 +33,7 @@ export function refusalsOfNats(state: NatsState): readonly Reason[] {
     ...refuseUsers(state),
     ...refuseServers(state, legacy),
     ...makerOf(state.takeover.spec.legacy).refuse(state, legacy),
+    ...refuseLead(state),
     ...refuseOperator(state, grantOf(state)),
     ...refuseNames(state),
     ...refuseTarget(state, legacy),

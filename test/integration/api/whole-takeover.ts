@@ -46,6 +46,7 @@ const status: Whole<Omit<TakeoverStatus, 'conditions'>> & { readonly conditions:
     compared: { keys: 2, after: 'YQ==', isWhole: true },
     undoing: 'somebody has written',
     switchingAt: AT,
+    serviceVersion: '9',
     rollingBackAt: AT,
     endedAt: AT,
   },

@@ -129,6 +129,7 @@ export class KubeModel {
     ref: ResourceRef,
     target: ObjectName,
     { type, body: asked }: { readonly type?: string; readonly body: Body },
+    { dryRun }: { readonly dryRun?: boolean } = {},
   ) {
     const present = this.objects.get(keyOf(ref, target));
     if (present === undefined) {
@@ -140,6 +141,10 @@ export class KubeModel {
       (uid === undefined || present.metadata.uid === uid) &&
       (resourceVersion === undefined || present.metadata.resourceVersion === resourceVersion);
     if (!isMeant) throw conflict(ref, target.name);
+    if (this.refuses(`${ref.resource} to be patched`)) {
+      throw new KubeError('KUBE_FORBIDDEN', 'A policy says no.', { verb: 'patch', ref });
+    }
+    if (dryRun === true) return present;
     return this.write(`patch ${ref.resource} ${target.name}`, () => this.change(ref, target, body));
   }
 

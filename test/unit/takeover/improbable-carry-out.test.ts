@@ -109,8 +109,8 @@ test('no peer is changed while an operator runs', async () => {
 test('while a webhook that nobody serves is left nothing is deleted', async () => {
   const patch = run.kube.patch.bind(run.kube);
   let isServed = false;
-  run.kube.patch = async (ref, target, body) => {
-    if (isServed || ref.resource !== 'etcdpeers') return patch(ref, target, body);
+  run.kube.patch = async (ref, target, body, options) => {
+    if (isServed || ref.resource !== 'etcdpeers') return patch(ref, target, body, options);
     const message = 'Internal error occurred: failed calling webhook "default.etcdpeers": no route';
     const answered = { statusCode: 500, reason: 'InternalError', message, causes: [] };
     throw new KubeError('KUBE_UNAVAILABLE', message, { verb: 'patch', ref }, { answer: answered });

@@ -6,7 +6,7 @@ import type { KubeObject } from '../../../../shared/kube/objects.ts';
 import { SERVICES } from '../../../../shared/stateful/parts.ts';
 import { applied, type StepResult } from '../../../../shared/stateful/steps.ts';
 import { serviceOf } from '../../find-left.ts';
-import { inPlaceOf } from '../../lead-service.ts';
+import { inPlaceOf, type Leading } from '../../lead-service.ts';
 import { fieldOf } from '../../legacy.ts';
 import { recordsIn } from '../../legacy/said.ts';
 import type { Takeover } from '../../object.ts';
@@ -32,8 +32,10 @@ interface Led {
   readonly selector: FoundService['selector'];
 }
 
+type Patches = Pick<KubeClient, 'patch'>;
+
 async function lead(
-  kube: KubeClient,
+  kube: Patches,
   namespace: string,
   { service, selector }: Led,
   {
@@ -53,8 +55,8 @@ async function lead(
 }
 
 export async function leadChartToNew(
-  kube: KubeClient,
-  { namespace, spec }: Takeover,
+  kube: Patches,
+  { namespace, spec }: Leading,
   led: Led,
   signal: AbortSignal,
 ): Promise<StepResult> {
@@ -65,7 +67,7 @@ export async function leadChartToNew(
 
 /** As it was when the plan was confirmed. */
 export async function leadChartToOld(
-  kube: KubeClient,
+  kube: Patches,
   { namespace, status }: Takeover,
   { service }: Led,
   signal: AbortSignal,

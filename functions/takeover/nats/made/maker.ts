@@ -6,6 +6,7 @@ import type { Reason } from '../../../../shared/kube/conditions.ts';
 import type { KubeObject, ResourceRef } from '../../../../shared/kube/objects.ts';
 import type { StepResult } from '../../../../shared/stateful/steps.ts';
 import type { Named } from '../../grant.ts';
+import type { Leading } from '../../lead-service.ts';
 import type { Takeover } from '../../object.ts';
 import type { FoundService } from '../../state.ts';
 import type { NatsStep } from '../decision.ts';
@@ -45,13 +46,13 @@ export interface NatsMaker {
   readonly leave: (server: FoundServer, legacy: LegacyNats) => NatsStep | undefined;
   /** Servers that nobody had confirmed, as a person would say it. */
   readonly appeared: (state: NatsState) => readonly string[];
-  readonly leadToNew: Lead;
-  readonly leadToOld: Lead;
+  readonly leadToNew: Lead<Leading>;
+  readonly leadToOld: Lead<Takeover>;
 }
 
-type Lead = (
-  kube: KubeClient,
-  takeover: Takeover,
+type Lead<Of> = (
+  kube: Pick<KubeClient, 'patch'>,
+  takeover: Of,
   how: { readonly service: FoundService; readonly selector: Selector },
   signal: AbortSignal,
 ) => Promise<StepResult>;
