@@ -2,7 +2,7 @@
 // namespace that run it. The operators of backups and restores, of the same image, are others.
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { isKubeError } from '../../shared/kube/errors.ts';
-import { isRecord } from '../../shared/kube/json.ts';
+import { isRecord, textOf } from '../../shared/kube/json.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
 import { isOfRbac } from '../../shared/kube/rbac.ts';
 import { fieldOf } from './legacy.ts';
@@ -67,7 +67,7 @@ const specOf = (deployment: KubeObject) => fieldOf({ ...deployment }, 'spec');
 function foundOf(deployment: KubeObject): FoundOperator {
   const { name, namespace = '', uid, resourceVersion } = deployment.metadata;
   const { replicas } = specOf(deployment);
-  const { replicas: running } = fieldOf({ ...deployment }, 'status');
+  const { replicas: running, terminatingReplicas } = fieldOf({ ...deployment }, 'status');
   return {
     name,
     namespace,
@@ -75,6 +75,28 @@ function foundOf(deployment: KubeObject): FoundOperator {
     resourceVersion,
     // The API server fills in 1 where none is said.
     replicas: typeof replicas === 'number' ? replicas : 1,
-    running: typeof running === 'number' ? running : 0,
+    running: countOf(running) + countOf(terminatingReplicas),
+    endsAtMs: typeof terminatingReplicas === 'number' ? undefined : endsAtMs(deployment),
   };
+}
+
+const countOf = (said: unknown): number => (typeof said === 'number' ? said : 0);
+
+/** Where a pod does not say. */
+const GRACE_SECONDS = 30;
+
+/**
+ * Before Kubernetes tells of pods that end its counts leave them out: the last one began to at the
+ * latest when its controller wrote the status last, whose time is in whole seconds.
+ */
+function endsAtMs(deployment: KubeObject): number | undefined {
+  const written = (deployment.metadata.managedFields ?? [])
+    .filter(({ subresource }) => subresource === 'status')
+    .map(({ time }) => Date.parse(textOf(time)))
+    .filter((ms) => !Number.isNaN(ms));
+  if (written.length === 0) return undefined;
+  const pod = fieldOf(fieldOf(specOf(deployment), 'template'), 'spec');
+  const { terminationGracePeriodSeconds: seconds } = pod;
+  const grace = typeof seconds === 'number' ? seconds : GRACE_SECONDS;
+  return Math.max(...written) + (grace + 1) * 1_000;
 }

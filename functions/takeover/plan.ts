@@ -152,6 +152,7 @@ export const lasting = (found: { readonly resourceVersion: string }): object => 
   ...found,
   resourceVersion: undefined,
   running: undefined,
+  endsAtMs: undefined,
 });
 
 function identityOf(asked: Asked): unknown {

@@ -74,6 +74,8 @@ export interface FoundOperator {
   readonly replicas: number;
   /** Pods of it that are there still. */
   readonly running: number;
+  /** When those that end are gone, where they are not counted. */
+  readonly endsAtMs: number | undefined;
 }
 
 /** A Secret that matters, as far as it may be read. */

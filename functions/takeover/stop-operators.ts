@@ -6,7 +6,7 @@ import type { CommonDecision, CommonStep } from './decision.ts';
 import { operatorsIn, type Stage } from './stages.ts';
 import type { FoundOperator, Seen } from './state.ts';
 
-type Found = Pick<Seen, 'operators' | 'isOperatorForbidden'>;
+type Found = Pick<Seen, 'operators' | 'isOperatorForbidden' | 'nowMs'>;
 
 type Operator = TakeoverWork['operators'][number];
 
@@ -44,26 +44,28 @@ export const lostOperators = (
     .filter(({ uid, replicas }) => replicas > 0 && !operators.some((one) => one.uid === uid))
     .map((one) => placeOf(one));
 
-const isAtRest = ({ replicas, running }: FoundOperator): boolean => replicas === 0 && running === 0;
+const isAtRest = ({ replicas, running, endsAtMs }: FoundOperator, nowMs: number): boolean =>
+  replicas === 0 && running === 0 && (endsAtMs === undefined || nowMs > endsAtMs);
 
-export const stoppedOperators = ({ operators }: Found): boolean =>
-  operators.every((one) => isAtRest(one));
+export const stoppedOperators = ({ operators, nowMs }: Found): boolean =>
+  operators.every((one) => isAtRest(one, nowMs));
 
-export function stopOperators({ operators }: Found, work: TakeoverWork): CommonDecision {
-  const operator = operators.find((one) => !isAtRest(one));
+export function stopOperators({ operators, nowMs }: Found, work: TakeoverWork): CommonDecision {
+  const operator = operators.find((one) => !isAtRest(one, nowMs));
   const { namespace = '', name = '', uid } = operator ?? {};
   const next = `Stop operator ${namespace}/${name}`;
-  if (!work.operators.some((one) => one.uid === uid)) {
+  const isOn = operator !== undefined && operator.replicas > 0;
+  if (isOn && !work.operators.some((one) => one.uid === uid)) {
     const message =
       `Deployment ${namespace}/${name} runs an operator, and was not there when the plan was ` +
       'confirmed. Scale it to 0, or roll it back (spec.rollback: true).';
     const trouble = { reason: 'OperatorAppeared', message };
     return waitFor(next, [trouble], trouble);
   }
-  if (operator !== undefined && operator.replicas > 0) {
+  if (isOn) {
     return { step: { type: 'scale-operator', operator, replicas: 0 }, next };
   }
-  const message = `Pods of Deployment ${namespace}/${name} are still there.`;
+  const message = `Pods of Deployment ${namespace}/${name} are still there, or may be still.`;
   return waitFor(next, [{ reason: 'OperatorStopping', message }]);
 }
 
