@@ -25,8 +25,8 @@ export function ledElsewhere(
   selector: FoundService['selector'],
 ): Reason {
   const message =
-    `All else is done, and Service ${name} does not lead to the new cluster: somebody has changed ` +
-    `or deleted it. Give it the selector ${selectorText(selector)}, and take the owner off it if ` +
+    `All else is done, and Service ${name} leads elsewhere or is gone: somebody has changed or ` +
+    `deleted it. Give it the selector ${selectorText(selector)}, and take the owner off it if ` +
     'it has one; or make one of that name.';
   return { reason: 'ServiceChanged', message };
 }

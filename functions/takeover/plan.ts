@@ -43,7 +43,6 @@ const REFUSALS: readonly Refuse[] = [
   refuseSecrets,
   refuseMembers,
   refuseItsServices,
-  refuseLead,
   claimsGo,
   refuseItsWays,
   refuseItsOperator,
@@ -51,6 +50,7 @@ const REFUSALS: readonly Refuse[] = [
   refuseTarget,
   refuseCertificates,
   refuseJoin,
+  refuseLead,
 ];
 
 /** Whether members answer, and what they would say, does not matter. */
@@ -61,12 +61,12 @@ const REFUSALS_TO_WIPE: readonly Refuse[] = [
   refuseUncounted,
   refuseItsServices,
   claimsGo,
-  refuseLead,
   refuseItsWays,
   refuseItsOperator,
   refuseFilled,
   refuseEmptyTarget,
   refuseUncertified,
+  refuseLead,
 ];
 
 export function planOf(state: State): TakeoverPlan {

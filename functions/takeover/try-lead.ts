@@ -20,7 +20,7 @@ export async function tryLead(
   client: FoundService | undefined,
   lead: (kube: Patches, client: FoundService) => Promise<unknown>,
 ): Promise<Reason | undefined> {
-  // Of one that does not go with the legacy object others tell what is wrong.
+  // Others tell what is wrong with one that does not go with the legacy object.
   if (client?.isOwned !== true || !isTime(takeover)) return undefined;
   const dry: Patches = {
     patch: async (ref, target, patch, options) =>
@@ -43,7 +43,7 @@ function isTime({ spec, status: { work, steps } }: Takeover): boolean {
   return steps?.at(-1)?.name === 'SwitchService' && !isUndoing(work) && spec.rollback !== true;
 }
 
-/** Of a right, a policy or a webhook, also of one that nobody serves or that takes no dry run. */
+/** A right, a policy or a webhook says no, also one that nobody serves or that takes no dry run. */
 const isRefusal = (error: unknown): error is Error =>
   isKubeError(error, 'KUBE_FORBIDDEN', 'KUBE_INVALID', 'KUBE_BAD_REQUEST') ||
   (isKubeError(error) && /failed calling webhook/.test(error.answer?.message ?? ''));

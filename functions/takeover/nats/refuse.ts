@@ -33,11 +33,11 @@ export function refusalsOfNats(state: NatsState): readonly Reason[] {
     ...refuseUsers(state),
     ...refuseServers(state, legacy),
     ...makerOf(state.takeover.spec.legacy).refuse(state, legacy),
-    ...refuseLead(state),
     ...refuseOperator(state, grantOf(state)),
     ...refuseNames(state),
     ...refuseTarget(state, legacy),
     ...refuseRoutes(state, legacy),
+    ...refuseLead(state),
   ];
 }
 
