@@ -53,8 +53,9 @@ export async function observe(
   }
   const state = { ...NOTHING_FOUND, takeover, nowMs, isKindKnown };
   if (object === null) {
-    // An operator that was stopped has others to look after.
-    const gone = { ...state, ...(await findOnceGone(kube, takeover, signal)) };
+    const { work } = takeover.status;
+    const client = work && (await findLed(kube, takeover.namespace, work, signal));
+    const gone = { ...state, client };
     return { state: await observedWork({ kube, clock, door, signal }, gone), isRemembered: false };
   }
   const legacy = operatorOf(takeover.spec.legacy).legacyOf(object);
@@ -78,14 +79,6 @@ export async function observe(
     ));
   const seen = { ...found, ...planned, members, leadRefused };
   return { state: await observedWork({ kube, clock, door, signal }, seen), isRemembered: false };
-}
-
-/** Others that its operator looks after are there still, and clients. */
-async function findOnceGone(kube: KubeClient, takeover: Takeover, signal: AbortSignal) {
-  const { namespace, status } = takeover;
-  if (!isAtWork(takeover) || status.work === undefined) return {};
-  const operators = await findOperators(kube, takeover, signal);
-  return { ...operators, client: await findLed(kube, namespace, status.work, signal) };
 }
 
 /** A plan that was confirmed is not made anew. */

@@ -1,7 +1,6 @@
 // An operator that nobody can look at is no operator that is stopped: whatever is taken over,
 // nothing is done meanwhile, and a rollback does not say that all is as before.
 import { expect, test } from 'vitest';
-import { LEGACY_ETCDS } from '../../../shared/api/takeover.ts';
 import { Carrying, COREOS } from './carrying.ts';
 import { JoinCarrying } from './join-carrying.ts';
 import { NatsCarrying } from './nats-carrying.ts';
@@ -109,18 +108,6 @@ test.each(RUNS)('%s: a rollback says that it is gone', async (_, start, operator
   expect(await run.converge()).toBe(true);
   const complete = run.status.conditions?.find(({ type }) => type === 'Complete');
   expect(complete?.message).toContain(`Deployment ${namespace}/${operator}, which was stopped, `);
-});
-
-test('with the legacy object gone its operator is started for others of it', async () => {
-  const run = await Carrying.confirmed();
-  // Its data go with it.
-  Object.assign(run, { judge: () => undefined });
-  backWith(run, () => {
-    expect(replicasOf('etcd-operator')).toBe(0);
-    world.kube.remove(LEGACY_ETCDS, at('old'));
-  });
-  await run.converge(LONG);
-  expect(replicasOf('etcd-operator')).toBe(1);
 });
 
 test('one whose image is another since it was stopped is started again', async () => {
