@@ -13,7 +13,7 @@ import { notesOf } from './notes.ts';
 import type { Takeover } from './object.ts';
 import { madeToRestore, plannedObjects } from './planned-objects.ts';
 import { plannedSteps } from './planned-steps.ts';
-import { refuseLead, refuseMissing, refuseNames, refuseOthers } from './refuse-found.ts';
+import { orLead, refuseMissing, refuseNames, refuseOthers } from './refuse-found.ts';
 import {
   refuseItsOperator,
   refuseItsServices,
@@ -50,7 +50,6 @@ const REFUSALS: readonly Refuse[] = [
   refuseTarget,
   refuseCertificates,
   refuseJoin,
-  refuseLead,
 ];
 
 /** Whether members answer, and what they would say, does not matter. */
@@ -66,12 +65,14 @@ const REFUSALS_TO_WIPE: readonly Refuse[] = [
   refuseFilled,
   refuseEmptyTarget,
   refuseUncertified,
-  refuseLead,
 ];
 
 export function planOf(state: State): TakeoverPlan {
   const all = wipes(state) ? REFUSALS_TO_WIPE : REFUSALS;
-  const refusals = all.flatMap((refuse) => refuse(state));
+  const refusals = orLead(
+    state,
+    all.flatMap((refuse) => refuse(state)),
+  );
   const rest = {
     objects: plannedObjects(state, madeIn(state)),
     steps: stepsOf(state),

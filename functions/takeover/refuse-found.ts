@@ -79,9 +79,9 @@ function judged(
   return [{ reason: 'ServiceRedirected', message }];
 }
 
-/** As the API server would refuse it, once writers wait. */
-export const refuseLead = ({ leadRefused }: Seen): readonly Reason[] =>
-  leadRefused === undefined ? [] : [leadRefused];
+/** Told once nothing else is: what lacks a grant others tell with the line that grants it. */
+export const orLead = ({ leadRefused }: Seen, others: readonly Reason[]): readonly Reason[] =>
+  leadRefused === undefined || others.length > 0 ? others : [leadRefused];
 
 /** An operator that looks after it would fight a takeover. `grant`: the line that grants it. */
 export function refuseOperator(

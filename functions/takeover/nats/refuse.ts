@@ -2,7 +2,7 @@
 import type { Reason } from '../../../shared/kube/conditions.ts';
 import { listed } from '../../../shared/stateful/decision.ts';
 import {
-  refuseLead,
+  orLead,
   refuseMissing,
   refuseNames,
   refuseOperator,
@@ -25,7 +25,7 @@ export function refusalsOfNats(state: NatsState): readonly Reason[] {
   const missing = refuseMissing(state, LAST_CHANCE);
   const { legacy } = state;
   if (legacy === undefined) return missing;
-  return [
+  return orLead(state, [
     ...missing,
     ...refuseOthers(state),
     ...refuseMisnamed(state),
@@ -37,8 +37,7 @@ export function refusalsOfNats(state: NatsState): readonly Reason[] {
     ...refuseNames(state),
     ...refuseTarget(state, legacy),
     ...refuseRoutes(state, legacy),
-    ...refuseLead(state),
-  ];
+  ]);
 }
 
 /** From here on servers know accounts, and tell them to each other as those of today do. */
