@@ -4,6 +4,7 @@ import { waitFor } from '../../shared/stateful/decision.ts';
 import type { CommonDecision } from './decision.ts';
 import type { Records } from './records.ts';
 import type { FoundService } from './state.ts';
+import { hasWayBack } from './way-back.ts';
 
 /** Somebody else has taken the name since the plan. */
 export function nameTaken(next: string, kind: string, name: string): CommonDecision {
@@ -16,18 +17,21 @@ export function nameTaken(next: string, kind: string, name: string): CommonDecis
 
 /** The Service of the clients, which is led over; `unknown` is what nobody knows since. */
 export function serviceChanged(
-  { work: { service } }: Records,
+  { work }: Pick<Records, 'work'>,
   found: FoundService | undefined,
   unknown: string,
 ): Reason {
-  const { name, uid, selector } = service;
+  const { name, uid, selector } = work.service;
+  const isBack = hasWayBack(work);
+  const orBack = isBack ? ', or roll it back (spec.rollback: true)' : '';
+  const anew = isBack
+    ? `Make one with its selector (${selector}), roll this back (spec.rollback: true), and ` +
+      'create another Takeover.'
+    : 'Nothing leads back by now: make one of that name that leads to what was made.';
   const message =
     found?.uid === uid
       ? `Service ${name} is no longer as it was when the plan was confirmed, so nobody knows ` +
-        `${unknown}. Give it back its selector (${selector}), or roll it back ` +
-        '(spec.rollback: true).'
-      : `Service ${name} with uid ${uid} is gone, so nobody knows ${unknown}. Make one with its ` +
-        `selector (${selector}), roll this back (spec.rollback: true), and create another ` +
-        'Takeover.';
+        `${unknown}. Give it back its selector (${selector})${orBack}.`
+      : `Service ${name} with uid ${uid} is gone, so nobody knows ${unknown}. ${anew}`;
   return { reason: 'ServiceChanged', message };
 }

@@ -123,8 +123,8 @@ function stepsOf(state: NatsState, legacy: LegacyNats): readonly PlannedStep[] {
       name: 'MoveClients',
       does: `${words.leaving(names)}; their clients connect anew by themselves.`,
       precondition:
-        'Each has the uid that it was seen with, and all clients of the one before are back, or ' +
-        'a minute is over.',
+        'Each was there when the plan was confirmed, and all clients of the one before are back, ' +
+        'or a minute is over.',
       noWayBack: true,
     },
     {

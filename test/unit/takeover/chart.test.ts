@@ -1,7 +1,8 @@
 // The plan of a takeover of a NATS of Helm's chart: what is carried over of what its servers were
 // told, each object with its fate, and what speaks against it, each with a sentence of what to do.
 import { beforeEach, describe, expect, test } from 'vitest';
-import { chartConfigIn, wordIn } from '../../../functions/takeover/nats/made/chart-config.ts';
+import { chartConfigIn } from '../../../functions/takeover/nats/made/chart-config.ts';
+import { wordIn } from '../../../functions/takeover/nats/made/chart-text.ts';
 import { PODS, SECRETS, SERVICES, STATEFUL_SETS } from '../../../shared/stateful/parts.ts';
 import { chartConfig, chartLabels } from '../../builders/legacy-chart.ts';
 import { beginChart, LOGIN, place, putChartConfig } from './chart-world.ts';

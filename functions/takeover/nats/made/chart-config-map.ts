@@ -8,7 +8,8 @@ import { orForbidden, readSecrets } from '../../read-secrets.ts';
 import { CONFIG_KEY, type LegacyNats } from '../legacy.ts';
 import type { FoundSecret } from '../../state.ts';
 import type { FoundConfig } from '../state.ts';
-import { chartConfigIn, chartPasswordsIn, wordIn } from './chart-config.ts';
+import { chartConfigIn } from './chart-config.ts';
+import { parsed, passwordsOf, wordIn } from './chart-text.ts';
 
 const CONFIG_MAPS = { group: '', version: 'v1', resource: 'configmaps' } as const;
 
@@ -67,7 +68,7 @@ export async function readChartPasswords(
     const { value, secret = '', key = '' } = places.get(variable) ?? {};
     return value ?? heldIn(secrets.get(secret), key);
   };
-  const all = [...chartPasswordsIn(found.text)].map(
+  const all = [...passwordsIn(found.text)].map(
     ([user, told]) => [user, 'text' in told ? told.text : valueOf(told.variable)] as const,
   );
   return new Map(all.filter((one): one is [string, string] => one[1] !== undefined));
@@ -76,8 +77,10 @@ export async function readChartPasswords(
 const heldIn = (secret: FoundSecret | undefined, key: string): string | undefined =>
   secret?.is === 'found' ? wordIn(secret.data[key] ?? '') : undefined;
 
+const passwordsIn = (text: string) => passwordsOf(parsed(text) ?? {});
+
 const variablesIn = (text: string): readonly string[] =>
-  [...chartPasswordsIn(text).values()].flatMap((one) => ('variable' in one ? one.variable : []));
+  [...passwordsIn(text).values()].flatMap((one) => ('variable' in one ? one.variable : []));
 
 async function readText(
   kube: KubeClient,
