@@ -12,6 +12,8 @@ export interface Monitored {
   /** Whom it lets in, as it runs: its configuration may say something else by now. */
   readonly asksLogin: boolean;
   readonly asksTls: boolean;
+  /** It keeps streams, whatever its configuration says: an argument may have it do so. */
+  readonly hasStreams: boolean;
   /** Connections of clients. */
   readonly clients: number;
 }
@@ -27,7 +29,7 @@ const BYTES_MAX = 64 * 1024;
 /** `origin`: as `http://10.0.0.1:8222`. */
 export async function askMonitor(origin: string, options: AskOptions): Promise<Monitored> {
   const told = await ask(`${origin}/varz`, options);
-  const { server_id, version, auth_required, tls_required, connections } = told;
+  const { server_id, version, auth_required, tls_required, connections, jetstream } = told;
   if (typeof version !== 'string' || !/^\d+\.\d+\.\d+/.test(version)) throw odd('no version');
   if (typeof server_id !== 'string' || typeof connections !== 'number') throw odd('no id');
   return {
@@ -35,6 +37,8 @@ export async function askMonitor(origin: string, options: AskOptions): Promise<M
     version,
     asksLogin: auth_required === true,
     asksTls: tls_required === true,
+    // Where there is none it says `{}`, or nothing.
+    hasStreams: isRecord(jetstream) && isRecord(jetstream['config']),
     clients: connections,
   };
 }

@@ -13,6 +13,7 @@ import { isMade, makeCluster } from './make-cluster.ts';
 import { makerOf } from './made/makers.ts';
 import { areMoved, moveClients } from './move-clients.ts';
 import { answersOf, type NatsState } from './state.ts';
+import { refuseStreams } from './refuse-streams.ts';
 import { hasWayBack, withoutWayBack } from '../way-back.ts';
 
 export function carryOutNats(state: NatsState, records: Records): NatsDecision {
@@ -39,6 +40,8 @@ function obstacleTo(state: NatsState, records: Records): Reason | undefined {
   const maker = makerOf(takeover.spec.legacy);
   const others = maker.appeared(state);
   if (others.length > 0) return appeared(others, maker.words.appeared);
+  const [streams] = isBegun(records, 'MoveClients') ? [] : refuseStreams(state, legacy);
+  if (streams !== undefined) return streams;
   return obstacleInService(state, records);
 }
 

@@ -80,7 +80,9 @@ function end({ takeover, legacy }: NatsState, server: FoundServer): NatsDecision
   const next = `Let ${server.name} leave`;
   const step = legacy && makerOf(takeover.spec.legacy).leave(server, legacy);
   if (step !== undefined) return { step, next };
-  const message = `Pod ${server.name} is being deleted.`;
+  const message = server.isEnding
+    ? `Pod ${server.name} is being deleted.`
+    : `Pod ${server.name} is to go, and the controller of StatefulSets has not ended it yet.`;
   return waitFor(next, [{ reason: 'Ending', message }]);
 }
 

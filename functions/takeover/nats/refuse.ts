@@ -13,6 +13,7 @@ import { MONITORING_PORT } from './ask-servers.ts';
 import type { LegacyNats } from './legacy.ts';
 import { makerOf } from './made/makers.ts';
 import { grantOf, refuseConfig, refuseMisnamed, refuseUsers } from './refuse-config.ts';
+import { refuseStreams } from './refuse-streams.ts';
 import { refuseTls } from './refuse-tls.ts';
 import { answersOf, configOf, type NatsState } from './state.ts';
 
@@ -32,6 +33,7 @@ export function refusalsOfNats(state: NatsState): readonly Reason[] {
     ...refuseConfig(state, legacy),
     ...refuseUsers(state),
     ...refuseServers(state, legacy),
+    ...refuseStreams(state, legacy),
     ...makerOf(state.takeover.spec.legacy).refuse(state, legacy),
     ...refuseOperator(state, grantOf(state)),
     ...refuseNames(state),

@@ -277,3 +277,28 @@ test('a rollback keeps the new servers while the Service leads to a port of thei
   await expectConverged(run);
   expectRolledBack(run);
 });
+
+test.each(['MakeCluster', 'JoinRoutes', 'SwitchService'])(
+  'where servers begin to keep streams at %s no client is led over',
+  async (step) => {
+    const run = await confirmed();
+    run.befalls = once(step, (one) => {
+      one.hasStreams = true;
+    });
+    expect(await run.converge(40)).toBe(false);
+    expect(run.condition()).toBe('True JetStreamOn');
+    expect(serviceIn(run).selector).toEqual(SELECTOR);
+    run.edit({ rollback: true });
+    await expectConverged(run);
+    expectRolledBack(run);
+  },
+);
+
+test('once servers leave it goes on, whatever they keep', async () => {
+  const run = await confirmed();
+  run.befalls = once('MoveClients', (one) => {
+    one.hasStreams = true;
+  });
+  await expectConverged(run);
+  expectDone(run);
+});

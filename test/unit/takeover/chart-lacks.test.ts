@@ -1,10 +1,10 @@
-// A plan of a chart is refused for what its servers were told and a NatsCluster cannot be, each with
-// its path: what is read past would lose a user, or let one do more than before.
+// A plan of a chart is refused for what its servers were told and a NatsCluster cannot be, with its
+// path: what is read past would lose a user, or let one do more than before.
 import { beforeEach, expect, test } from 'vitest';
 import { chartConfigIn } from '../../../functions/takeover/nats/made/chart-config.ts';
-import { chartConfig } from '../../builders/legacy-chart.ts';
+import { chartConfig, chartLabels } from '../../builders/legacy-chart.ts';
 import { beginChart, LOGIN, putChartConfig } from './chart-world.ts';
-import { plan, refusals } from './world.ts';
+import { plan, refusals, world } from './world.ts';
 
 beforeEach(() => {
   beginChart();
@@ -83,4 +83,35 @@ test('one that is nested deeper than any is told, and breaks nothing', () => {
   const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
   const text = chartConfig('old', { authorization: { users: [LOGIN] }, tls: { timeout: 'HERE' } });
   expect(chartConfigIn(text.replace('"HERE"', deep))).toMatchObject({ lacks: ['key tls.timeout'] });
+});
+
+test('a server that says that it keeps streams is believed, whatever it was told', async () => {
+  expect(await refusals()).toEqual([]);
+  const [ip = '', asked] = [...world.servers].at(-1) ?? [];
+  world.servers.set(ip, { ...Object(asked), hasStreams: true });
+  const { refusals: against } = await plan();
+  const told = against.map(({ reason, message }) => `${reason}: ${message}`);
+  expect(told).toEqual([expect.stringMatching(/^JetStreamOn: .* \(JetStream\), as old-2 says/)]);
+});
+
+const FILE = ['--config', '/etc/nats-config/nats.conf'];
+
+test.each<object>([
+  { args: [...FILE, '-js', '-sd', '/data'] },
+  { args: [...FILE, '--user', 'a'] },
+  { args: ['--config', '/other'] },
+  { args: undefined },
+  { args: FILE, command: ['nats-server'] },
+])('a container with arguments of its own speaks against it: %j', async (container) => {
+  const nats = { name: 'nats', volumeMounts: [{ mountPath: '/etc/nats-config' }], ...container };
+  const volumes = [{ name: 'config', configMap: { name: 'old-config' } }];
+  const metadata = { labels: chartLabels('old') };
+  const template = { metadata, spec: { containers: [nats], volumes } };
+  beginChart({ set: { template } });
+  expect(await refusals()).toEqual(['CannotSay']);
+});
+
+test('pods that are not numbered from 0 speak against it', async () => {
+  beginChart({ set: { ordinals: { start: 5 } } });
+  expect(await refusals()).toEqual(['NamedOtherwise']);
 });

@@ -45,6 +45,6 @@ export function putChartPod(ordinal: number, kube: KubeModel = world.kube): void
   const pod = chartPod(set, ordinal);
   const podIP = oldIpOf(`old-${ordinal}`);
   kube.put(PODS, { ...pod, status: { phase: 'Running', podIP } });
-  const asks = { asksLogin: true, asksTls: false, clients: 0 };
+  const asks = { asksLogin: true, asksTls: false, hasStreams: false, clients: 0 };
   world.servers.set(podIP, { id: `Nold-${ordinal}`, version: VERSION, ...asks });
 }

@@ -41,6 +41,8 @@ export class NatsCarrying extends TakeoverRun<NatsCarrying> {
   isGarbageKept = false;
   /** Pods of a chart that go are not made anew yet. */
   isSetAsleep = false;
+  /** All servers keep streams. */
+  hasStreams = false;
   /** New servers get no route. */
   isUnroutable = false;
   /** Somebody has the Service lead to nobody for a while. */
@@ -98,6 +100,7 @@ export class NatsCarrying extends TakeoverRun<NatsCarrying> {
     copy.silent = this.silent;
     copy.isUnroutable = this.isUnroutable;
     copy.isMisled = this.isMisled;
+    copy.hasStreams = this.hasStreams;
     copy.#turn = this.#turn;
     return copy;
   }
@@ -183,7 +186,7 @@ export class NatsCarrying extends TakeoverRun<NatsCarrying> {
       ...DOOR,
       monitor: async (origin) => {
         const pod = this.#podAt(origin);
-        const asks = { asksLogin: true, asksTls: false };
+        const asks = { asksLogin: true, asksTls: false, hasStreams: this.hasStreams };
         return { id: `N${pod}`, version: '2.1.9', ...asks, clients: this.#countOf(pod) };
       },
       routes: async (origin) => {

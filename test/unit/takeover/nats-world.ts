@@ -58,7 +58,14 @@ export function putServer(
 }
 
 export const says = (name: string, changes: Partial<Monitored>): void => {
-  const usual = { id: `N${name}`, version: '2.1.9', asksLogin: true, asksTls: false, clients: 0 };
+  const usual = {
+    id: `N${name}`,
+    version: '2.1.9',
+    asksLogin: true,
+    asksTls: false,
+    hasStreams: false,
+    clients: 0,
+  };
   world.servers.set(ipOf(name), { ...usual, ...changes });
 };
 

@@ -2,6 +2,7 @@
 // as variables from where the StatefulSet has these. The right to each is granted by its name.
 import type { KubeClient } from '../../../../shared/kube/client.ts';
 import { textOf } from '../../../../shared/kube/json.ts';
+import { isSame } from '../../../../shared/hash.ts';
 import { fieldOf } from '../../legacy.ts';
 import { type Fields, recordsIn } from '../../legacy/said.ts';
 import { orForbidden, readSecrets } from '../../read-secrets.ts';
@@ -32,7 +33,7 @@ export async function readChartConfig(
   return {
     is: 'found',
     resourceVersion,
-    config: { ...config, lacks: [...config.lacks, ...lacks] },
+    config: { ...config, lacks: [...config.lacks, ...lacks, ...argumentsOf(legacy)] },
     secrets: [...new Set(secrets)],
     unread: await unreadIn(kube, legacy, named, signal),
   };
@@ -98,6 +99,19 @@ async function readText(
   return { text, resourceVersion: object.metadata.resourceVersion };
 }
 
+function containerOf({ spec }: LegacyNats): Fields {
+  const template = fieldOf(fieldOf(spec, 'template'), 'spec');
+  return recordsIn(template['containers']).find((one) => one['name'] === 'nats') ?? {};
+}
+
+/** Arguments count more than the file: they may have a login, routes or streams. */
+function argumentsOf(legacy: LegacyNats): readonly string[] {
+  const { command, args } = containerOf(legacy);
+  const isUsual =
+    command === undefined && isSame(args, ['--config', `/etc/nats-config/${CONFIG_KEY}`]);
+  return isUsual ? [] : ['a command or arguments of its own in container nats (container.merge)'];
+}
+
 interface Place {
   readonly value?: string;
   readonly secret?: string;
@@ -105,11 +119,9 @@ interface Place {
 }
 
 /** Where the environment of the servers comes from, by variables. */
-function placesOf({ spec }: LegacyNats): ReadonlyMap<string, Place> {
-  const template = fieldOf(fieldOf(spec, 'template'), 'spec');
-  const nats = recordsIn(template['containers']).find((one) => one['name'] === 'nats') ?? {};
+function placesOf(legacy: LegacyNats): ReadonlyMap<string, Place> {
   return new Map(
-    recordsIn(nats['env']).flatMap((one) => {
+    recordsIn(containerOf(legacy)['env']).flatMap((one) => {
       const place = placeOf(one);
       return place === undefined ? [] : [[textOf(one['name']), place] as const];
     }),

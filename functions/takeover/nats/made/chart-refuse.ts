@@ -3,6 +3,7 @@
 import type { Reason } from '../../../../shared/kube/conditions.ts';
 import { textOf } from '../../../../shared/kube/json.ts';
 import { listed } from '../../../../shared/stateful/decision.ts';
+import { fieldOf } from '../../legacy.ts';
 import { selectorText } from '../../records.ts';
 import type { FoundService } from '../../state.ts';
 import type { LegacyNats } from '../legacy.ts';
@@ -26,8 +27,8 @@ export function refuseChart(state: NatsState, legacy: LegacyNats): readonly Reas
   }
   return [
     ...refuseSelector(legacy, which),
+    ...refuseNumbers(legacy, which),
     ...refuseNamed(state, legacy),
-    ...refuseStreams(state, legacy),
     ...refuseUnrouted(state),
     ...refuseClientService(state, legacy),
   ];
@@ -67,18 +68,14 @@ function refuseNamed(state: NatsState, legacy: LegacyNats): readonly Reason[] {
   return [{ reason: 'NamedOtherwise', message }];
 }
 
-function refuseStreams(state: NatsState, { name, spec }: LegacyNats): readonly Reason[] {
-  const { config } = state;
-  const has = config.is === 'found' && config.config.hasStreams === true;
-  const templates = spec['volumeClaimTemplates'];
-  if (!has && !(Array.isArray(templates) && templates.length > 0)) return [];
+/** Servers leave by the highest number first, down to 0. */
+function refuseNumbers({ spec }: LegacyNats, which: string): readonly Reason[] {
+  const { start = 0 } = fieldOf(spec, 'ordinals');
+  if (start === 0) return [];
   const message =
-    `The servers of ${name} keep streams (config.jetstream), and nothing leads these over: ` +
-    'JetStream of old and new servers, routed under one name, would become one. Make a ' +
-    'NatsCluster by hand, back each stream up and restore it there (nats stream backup, nats ' +
-    'stream restore) while nobody writes to it, and lead the clients over; or stay with these ' +
-    'servers.';
-  return [{ reason: 'JetStreamOn', message }];
+    `${which} does not number its pods from 0 on (spec.ordinals), so that none of them would ` +
+    'leave when it is scaled down. Lead its clients over by hand.';
+  return [{ reason: 'NamedOtherwise', message }];
 }
 
 function refuseUnrouted({ config }: NatsState): readonly Reason[] {
