@@ -14,6 +14,8 @@ export interface Monitored {
   readonly asksTls: boolean;
   /** It keeps streams, whatever its configuration says: an argument may have it do so. */
   readonly hasStreams: boolean;
+  /** That of the configuration which it has loaded. Servers before 2.11 do not tell. */
+  readonly digest?: string;
   /** Connections of clients. */
   readonly clients: number;
 }
@@ -29,7 +31,8 @@ const BYTES_MAX = 64 * 1024;
 /** `origin`: as `http://10.0.0.1:8222`. */
 export async function askMonitor(origin: string, options: AskOptions): Promise<Monitored> {
   const told = await ask(`${origin}/varz`, options);
-  const { server_id, version, auth_required, tls_required, connections, jetstream } = told;
+  const { server_id, version, auth_required, tls_required, connections } = told;
+  const { jetstream, config_digest } = told;
   if (typeof version !== 'string' || !/^\d+\.\d+\.\d+/.test(version)) throw odd('no version');
   if (typeof server_id !== 'string' || typeof connections !== 'number') throw odd('no id');
   return {
@@ -39,6 +42,7 @@ export async function askMonitor(origin: string, options: AskOptions): Promise<M
     asksTls: tls_required === true,
     // Where there is none it says `{}`, or nothing.
     hasStreams: isRecord(jetstream) && isRecord(jetstream['config']),
+    ...(typeof config_digest === 'string' ? { digest: config_digest } : {}),
     clients: connections,
   };
 }

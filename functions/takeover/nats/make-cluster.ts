@@ -8,6 +8,7 @@ import { targetHash } from './begin.ts';
 import { usersSecretOf } from './carry-over.ts';
 import type { NatsDecision } from './decision.ts';
 import { refuseConfig } from './refuse-config.ts';
+import { refuseLoaded } from './refuse-loaded.ts';
 import { keysWanted } from './render.ts';
 import type { FoundNatsCluster, NatsState } from './state.ts';
 
@@ -23,7 +24,8 @@ export function makeCluster(state: NatsState, { work }: Records): NatsDecision {
   const { takeover, legacy, work: seen } = state;
   const cluster = seen?.cluster;
   if (cluster === undefined) {
-    const [unknown] = legacy === undefined ? [] : refuseConfig(state, legacy);
+    const [unknown] =
+      legacy === undefined ? [] : [...refuseConfig(state, legacy), ...refuseLoaded(state)];
     const obstacle = unknown ?? (targetHash(state) === work.target ? undefined : CHANGED);
     if (obstacle !== undefined) return waitFor(NEXT, [obstacle], obstacle);
     return { step: { type: 'make-nats-cluster' }, next: NEXT };
@@ -41,16 +43,16 @@ const CHANGED: Reason = {
 };
 
 /** Undefined where nothing lacks. */
-function makeUsers(
-  { takeover, target, users }: NatsState,
-  cluster: FoundNatsCluster,
-): NatsDecision | undefined {
+function makeUsers(state: NatsState, cluster: FoundNatsCluster): NatsDecision | undefined {
+  const { takeover, target, users } = state;
   const { namespace, spec } = takeover;
   const name = usersSecretOf(spec.into);
   const isWanted = keysWanted(target.wanted, name).length > 0;
   if (!isWanted || users.owners.includes(cluster.uid)) return undefined;
   if (users.is === 'found') return nameTaken(NEXT, 'Secret', name);
   const next = `Make Secret ${name}`;
+  const [stale] = refuseLoaded(state);
+  if (stale !== undefined) return waitFor(next, [stale], stale);
   if (users.is === 'missing') return { step: { type: 'make-users', cluster }, next };
   const message =
     `The function may not see Secret ${namespace}/${name} any more. Grant its rights once more, ` +

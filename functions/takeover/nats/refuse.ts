@@ -13,6 +13,7 @@ import { MONITORING_PORT } from './ask-servers.ts';
 import type { LegacyNats } from './legacy.ts';
 import { makerOf } from './made/makers.ts';
 import { grantOf, refuseConfig, refuseMisnamed, refuseUsers } from './refuse-config.ts';
+import { refuseLoaded } from './refuse-loaded.ts';
 import { refuseStreams } from './refuse-streams.ts';
 import { refuseTls } from './refuse-tls.ts';
 import { answersOf, configOf, type NatsState } from './state.ts';
@@ -87,7 +88,7 @@ function refuseAnswers(state: NatsState): readonly Reason[] {
   }
   const tooOld = answers.filter(({ answer }) => versionOf(answer.version) < OLDEST);
   const old = tooOld.map(({ pod, answer }) => `${pod} has ${answer.version}`);
-  return [...(old.length === 0 ? [] : [versionTooOld(old)]), ...refuseDiffering(state)];
+  return [...(old.length === 0 ? [] : [versionTooOld(old)]), ...refuseLoaded(state)];
 }
 
 const versionTooOld = (old: readonly string[]): Reason => ({
@@ -96,23 +97,6 @@ const versionTooOld = (old: readonly string[]): Reason => ({
     `${listed(old)}, and servers before 2.0 do not pass messages to those of today. Bring them ` +
     'to 2.1.9 first: while the operator runs, by spec.version of the legacy object.',
 });
-
-/** Whether they run on what stands in the Secret: nobody reloads them any more. */
-function refuseDiffering(state: NatsState): readonly Reason[] {
-  const config = configOf(state);
-  if (config === undefined) return [];
-  const differing = answersOf(state)
-    .filter(
-      ({ answer: { asksLogin, asksTls } }) =>
-        asksLogin === config.isOpen || asksTls !== config.hasTls,
-    )
-    .map(({ pod }) => pod);
-  if (differing.length === 0) return [];
-  const message =
-    `What ${listed(differing)} asks of clients, logins or TLS, is not what their configuration ` +
-    'says. Have servers reload it (nats-server --signal reload in the pod), or write it as it was.';
-  return [{ reason: 'ConfigNotLoaded', message }];
-}
 
 function refuseTarget(state: NatsState, legacy: LegacyNats): readonly Reason[] {
   const { spec, wanted, refused } = state.target;

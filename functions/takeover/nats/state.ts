@@ -22,6 +22,8 @@ export type FoundConfig =
       readonly is: 'found';
       readonly resourceVersion: string;
       readonly config: LegacyConfig;
+      /** By pods: what a server says once it has loaded this with passwords of now. */
+      readonly digests?: ReadonlyMap<string, string>;
       /** Secrets by which variables in it are known. */
       readonly secrets?: readonly string[];
       /** Those of them that may not be read, and keys of others that are not there. */

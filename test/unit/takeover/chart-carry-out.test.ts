@@ -302,3 +302,18 @@ test('once servers leave it goes on, whatever they keep', async () => {
   await expectConverged(run);
   expectDone(run);
 });
+
+const made = ({ writes }: NatsCarrying): readonly string[] =>
+  writes.filter((one) => /^create (?:natsclusters|secrets) /.test(one));
+
+test.each<[string, (run: NatsCarrying) => boolean, readonly string[]]>([
+  ['before the NatsCluster is made', ({ step }) => step === 'MakeCluster', []],
+  ['before its users are', (run) => made(run).length === 1, ['create natsclusters new']],
+])('servers that run on other passwords %s stop it', async (_, isTime, writes) => {
+  const run = await confirmed();
+  run.befalls = (one) => {
+    if (isTime(one)) one.digest = 'of before';
+  };
+  expect(await run.converge(40)).toBe(false);
+  expect([run.condition(), made(run)]).toEqual(['True ConfigNotLoaded', writes]);
+});

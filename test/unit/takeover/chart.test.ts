@@ -37,7 +37,12 @@ test('every object has its fate, and nothing but the status is written', async (
 
 test('it says what Helm would do, and who applies the chart again', async () => {
   const reasons = async () => (await plan()).notes.map(({ reason }) => reason);
-  expect(await reasons()).toEqual(['HelmKnows', 'DirectClients', 'ClientsReconnect']);
+  expect(await reasons()).toEqual([
+    'HelmKnows',
+    'PasswordsAsOfNow',
+    'DirectClients',
+    'ClientsReconnect',
+  ]);
   const labels = { 'helm.toolkit.fluxcd.io/name': 'nats' };
   world.kube.change(STATEFUL_SETS, place, { metadata: { labels } });
   expect(await reasons()).toEqual([

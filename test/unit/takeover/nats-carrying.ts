@@ -41,6 +41,8 @@ export class NatsCarrying extends TakeoverRun<NatsCarrying> {
   isGarbageKept = false;
   /** Pods of a chart that go are not made anew yet. */
   isSetAsleep = false;
+  /** That of the configuration which all servers have loaded. */
+  digest: string | undefined;
   /** All servers keep streams. */
   hasStreams = false;
   /** New servers get no route. */
@@ -100,6 +102,7 @@ export class NatsCarrying extends TakeoverRun<NatsCarrying> {
     copy.silent = this.silent;
     copy.isUnroutable = this.isUnroutable;
     copy.isMisled = this.isMisled;
+    copy.digest = this.digest;
     copy.hasStreams = this.hasStreams;
     copy.#turn = this.#turn;
     return copy;
@@ -187,7 +190,8 @@ export class NatsCarrying extends TakeoverRun<NatsCarrying> {
       monitor: async (origin) => {
         const pod = this.#podAt(origin);
         const asks = { asksLogin: true, asksTls: false, hasStreams: this.hasStreams };
-        return { id: `N${pod}`, version: '2.1.9', ...asks, clients: this.#countOf(pod) };
+        const loaded = this.digest === undefined ? {} : { digest: this.digest };
+        return { id: `N${pod}`, version: '2.1.9', ...asks, ...loaded, clients: this.#countOf(pod) };
       },
       routes: async (origin) => {
         const pod = this.#podAt(origin);

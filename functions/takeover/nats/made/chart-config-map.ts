@@ -9,7 +9,9 @@ import { orForbidden, readSecrets } from '../../read-secrets.ts';
 import { CONFIG_KEY, type LegacyNats } from '../legacy.ts';
 import type { FoundSecret } from '../../state.ts';
 import type { FoundConfig } from '../state.ts';
+import { SERVERS_MAX } from '../ask-servers.ts';
 import { chartConfigIn } from './chart-config.ts';
+import { digestOf } from './chart-digest.ts';
 import { parsed, passwordsOf, wordIn } from './chart-text.ts';
 
 const CONFIG_MAPS = { group: '', version: 'v1', resource: 'configmaps' } as const;
@@ -29,31 +31,28 @@ export async function readChartConfig(
   const unknown = wanted.filter((name) => !places.has(name));
   const lacks = unknown.map((name) => `a password in $${name}, which no container has by its name`);
   const named = wanted.flatMap((name) => places.get(name) ?? []);
-  const secrets = named.flatMap(({ secret = [] }) => secret);
+  const names = named.flatMap(({ secret = [] }) => secret);
+  const secrets = await readSecrets(kube, legacy.namespace, names, signal);
+  const told = { ...config, lacks: [...config.lacks, ...lacks, ...argumentsOf(legacy)] };
   return {
     is: 'found',
     resourceVersion,
-    config: { ...config, lacks: [...config.lacks, ...lacks, ...argumentsOf(legacy)] },
-    secrets: [...new Set(secrets)],
-    unread: await unreadIn(kube, legacy, named, signal),
+    config: told,
+    digests: told.lacks.length > 0 ? new Map() : digestsOf(legacy, text, valuesIn(places, secrets)),
+    secrets: [...new Set(names)],
+    unread: unreadIn(named, secrets),
   };
 }
 
+type Secrets = ReadonlyMap<string, FoundSecret>;
+
 /** It is known before anything is begun. */
-async function unreadIn(
-  kube: KubeClient,
-  { namespace }: LegacyNats,
-  places: readonly Place[],
-  signal: AbortSignal,
-) {
-  const names = places.flatMap(({ secret = [] }) => secret);
-  const secrets = await readSecrets(kube, namespace, names, signal);
-  return places.flatMap(({ secret: name = '', key = '' }) => {
+const unreadIn = (places: readonly Place[], secrets: Secrets) =>
+  places.flatMap(({ secret: name = '', key = '' }) => {
     const found = secrets.get(name);
     if (found?.is === 'forbidden') return [{ name }];
     return name === '' || heldIn(found, key) !== undefined ? [] : [{ name, key }];
   });
-}
 
 export async function readChartPasswords(
   kube: KubeClient,
@@ -65,14 +64,39 @@ export async function readChartPasswords(
   const places = placesOf(legacy);
   const asked = variablesIn(found.text).map((name) => places.get(name)?.secret ?? '');
   const secrets = await readSecrets(kube, legacy.namespace, asked, signal);
-  const valueOf = (variable: string): string | undefined => {
-    const { value, secret = '', key = '' } = places.get(variable) ?? {};
-    return value ?? heldIn(secrets.get(secret), key);
-  };
+  const valueOf = valuesIn(places, secrets);
   const all = [...passwordsIn(found.text)].map(
     ([user, told]) => [user, 'text' in told ? told.text : valueOf(told.variable)] as const,
   );
   return new Map(all.filter((one): one is [string, string] => one[1] !== undefined));
+}
+
+type ValueOf = (variable: string) => string | undefined;
+
+const valuesIn = (places: ReadonlyMap<string, Place>, secrets: Secrets): ValueOf => {
+  return (variable) => {
+    const { value, secret = '', key = '' } = places.get(variable) ?? {};
+    return value ?? heldIn(secrets.get(secret), key);
+  };
+};
+
+/** By pods, each of which knows its name as the chart has it. */
+function digestsOf(legacy: LegacyNats, text: string, valueOf: ValueOf): Map<string, string> {
+  const config = parsed(text) ?? {};
+  const isNamed = recordsIn(containerOf(legacy)['env']).some(
+    ({ name, value }) => name === 'SERVER_NAME' && value === '$(POD_NAME)',
+  );
+  const pods = Array.from(
+    { length: Math.min(legacy.replicas, SERVERS_MAX) },
+    (_, at) => `${legacy.name}-${at}`,
+  );
+  const told = pods.flatMap((pod) => {
+    const digest = digestOf(config, (variable) =>
+      isNamed && variable === 'SERVER_NAME' ? pod : valueOf(variable),
+    );
+    return digest === undefined ? [] : [[pod, digest] as const];
+  });
+  return new Map(told);
 }
 
 const heldIn = (secret: FoundSecret | undefined, key: string): string | undefined =>

@@ -10,6 +10,7 @@ import { type ChartRelease, type LegacyNats, selectorOf } from '../legacy.ts';
 import type { FoundServer } from '../state.ts';
 import { readChartConfig, readChartPasswords } from './chart-config-map.ts';
 import { chartNotes } from './chart-notes.ts';
+import { notLoadedNotes } from './chart-loaded.ts';
 import { chartObjects } from './chart-objects.ts';
 import { refuseChart } from './chart-refuse.ts';
 import { chartService, leadChartToNew, leadChartToOld } from './chart-service.ts';
@@ -42,7 +43,7 @@ export const CHART: NatsMaker = {
     routeLogin: 'config.cluster.routeURLs.user',
   },
   refuse: refuseChart,
-  notes: chartNotes,
+  notes: (state, legacy) => [...chartNotes(state, legacy), ...notLoadedNotes(state)],
   nextOf: (pods) => pods.toSorted((one, other) => placeOf(other) - placeOf(one))[0],
   leave: (server, { uid, resourceVersion, replicas }) =>
     placeOf(server) < replicas

@@ -1,0 +1,18 @@
+// The note that nobody knows whether servers of a chart run on what stands in their configuration.
+// Pure.
+import type { Reason } from '../../../../shared/kube/conditions.ts';
+import { listed } from '../../../../shared/stateful/decision.ts';
+import { answersOf, type NatsState } from '../state.ts';
+
+export function notLoadedNotes(state: NatsState): readonly Reason[] {
+  const untold = answersOf(state).flatMap(({ pod, answer }) =>
+    answer.digest === undefined ? [pod] : [],
+  );
+  if (untold.length === 0) return [];
+  const message =
+    `${listed(untold)} is older than 2.11, and does not say what it has loaded. Users and ` +
+    'passwords are taken as the ConfigMap and Secrets have them: if one of these was changed ' +
+    'since the pods were started, start them anew before (kubectl rollout restart), or clients ' +
+    'that go by the former ones will be refused.';
+  return [{ reason: 'PasswordsAsOfNow', message }];
+}
