@@ -18,6 +18,8 @@ const SETS_AT = `/apis/apps/v1/namespaces/${namespace}/statefulsets`;
 const CONFIG_MAPS = { group: '', version: 'v1', resource: 'configmaps' } as const;
 /** The second one was granted to nobody. */
 const [OLD, OTHER] = ['old', 'other'];
+/** It was granted as well, and has claims. */
+const KEEPING = 'keeping';
 
 let installed: Installed;
 let stolen: StolenAccount;
@@ -38,7 +40,8 @@ const clusterOf = (name: string, clusterName: string) => ({
 beforeAll(async () => {
   installed = await Installed.open();
   const { kube, plane } = installed;
-  const rights = takeoverRights(namespace, ['free-users', 'new-users'], undefined, [], [OLD]);
+  const secrets = ['free-users', 'new-users'];
+  const rights = takeoverRights(namespace, secrets, undefined, [], [OLD, KEEPING]);
   await applyObjects(
     kube,
     rights.map((object) => ({ file: 'npm run rights', object })),
@@ -49,6 +52,12 @@ beforeAll(async () => {
     await kube.create(STATEFUL_SETS, chartStatefulSet(place));
     for (const service of chartServices(place)) await kube.create(SERVICES, service);
   }
+  const claim = {
+    metadata: { name: 'keeping-js' },
+    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+  };
+  const claims = { replicas: 0, volumeClaimTemplates: [claim] };
+  await kube.create(STATEFUL_SETS, chartStatefulSet({ namespace, name: KEEPING }, claims));
   const web = chartStatefulSet({ namespace, name: 'web' });
   await kube.create(STATEFUL_SETS, {
     ...web,
@@ -78,11 +87,12 @@ test('it scales that StatefulSet down, and changes nothing else of one', async (
     await patch(at, { spec: { replicas: 2, minReadySeconds: 9 } }),
     await patch(at, { spec: { replicas: 2 }, metadata: { labels: { a: 'b' } } }),
     await patch(at, { spec: { replicas: 2 }, metadata: { annotations: { a: 'b' } } }),
+    await patch(at, { spec: { replicas: 2 }, metadata: { finalizers: ['a.b/c'] } }),
     await patch(`${SETS_AT}/${OTHER}`, { spec: { replicas: 2 } }),
     await patch(`${SETS_AT}/web`, { spec: { replicas: 2 } }),
     await post(SETS_AT, chartStatefulSet({ namespace, name: 'mine' })),
   ];
-  expect(statuses(outcomes)).toEqual([200, 200, 422, 422, 422, 422, 422, 422, 403, 403, 403]);
+  expect(statuses(outcomes)).toEqual([200, 200, 422, 422, 422, 422, 422, 422, 422, 403, 403, 403]);
 });
 
 test('it deletes it when it is to have no pod, and no other one', async () => {
@@ -100,6 +110,15 @@ test('it deletes it when it is to have no pod, and no other one', async () => {
   ];
   await scale(3);
   expect(statuses(outcomes)).toEqual([422, 200, 403, 403]);
+});
+
+test('one that has claims it neither scales nor deletes', async () => {
+  const { kube } = installed;
+  const [at, target] = [`${SETS_AT}/${KEEPING}`, { namespace, name: KEEPING }];
+  const gone = await remove(at);
+  const body = { spec: { replicas: 3 } };
+  await kube.patch(STATEFUL_SETS, target, { type: 'merge', body });
+  expect(statuses([gone, await patch(at, { spec: { replicas: 2 } })])).toEqual([422, 422]);
 });
 
 test('it reads what these servers were told, and no other ConfigMap', async () => {
