@@ -44,18 +44,18 @@ const SECRETS = ['web-login', ...INTO.map((name) => `${name}-users`)];
 const QUOTED = JSON.stringify(LOGIN.pass);
 const CHART = { apiVersion: 'v2', name: 'nats', version: '2.14.2', appVersion: '2.14.2' };
 
-/** As a pod reads it, at an address of its own. */
-function configAt(host: string): string {
-  const routes = OLD.map(({ ip }) => `nats://${ip}:6222`);
-  const cluster = { name: 'old', host, port: 6222, no_advertise: true, routes };
-  return chartConfig('old', { host, cluster, authorization: USERS }).replace(/.*pid_file.*\n/, '');
+const TEXT = chartConfig('old', { authorization: USERS });
+
+/** Addresses as flags: a server tells a digest of its file, which is that of the ConfigMap. */
+function argumentsAt(ip: string): readonly string[] {
+  const routes = OLD.map((one) => `nats://${one.ip}:6222`).join(',');
+  return ['--addr', ip, '--cluster', `nats://${ip}:6222`, '--routes', routes];
 }
 
 function objects(): readonly Manifest[] {
   const secretKeyRef = { name: 'web-login', key: 'password' };
   const env = [{ name: 'WEB_PASSWORD', valueFrom: { secretKeyRef } }];
-  const text = chartConfig('old', { authorization: USERS });
-  return [chartConfigMap(place, text), ...chartServices(place), chartStatefulSet(place, { env })];
+  return [chartConfigMap(place, TEXT), ...chartServices(place), chartStatefulSet(place, { env })];
 }
 
 export class ChartTakeoverPlace extends RoutedPlace {
@@ -75,12 +75,13 @@ export class ChartTakeoverPlace extends RoutedPlace {
     const command = await resolvePart('nats-server-previous');
     const started = OLD.map(async ({ name, ip }) => {
       const path = join(plane.dir, `${name}.conf`);
-      await writeFile(path, configAt(ip));
+      await writeFile(path, TEXT);
       const url = `http://${ip}:8222`;
       const ready = async (signal: AbortSignal) =>
         (await askMonitor(url, { timeoutMs: 2_000, signal })).asksLogin;
       const env = { SERVER_NAME: name, WEB_PASSWORD: QUOTED };
-      const spec = { name, command, args: ['-c', path], env, url, ready };
+      const args = ['-c', path, '-P', `${path}.pid`, ...argumentsAt(ip)];
+      const spec = { name, command, args, env, url, ready };
       return [name, await plane.add(spec)] as const;
     });
     return new Map(await Promise.all(started));
