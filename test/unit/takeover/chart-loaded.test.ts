@@ -19,11 +19,11 @@ function putLogin(password: string): void {
 }
 
 /** Each server has loaded this configuration with this password. */
-function load(config: object, password: string): void {
+function load(config: object, password: string, prefix = ''): void {
   const text = parsed(chartConfig('old', config)) ?? {};
   for (const [at, pod] of PODS.entries()) {
     const values = new Map([
-      ['SERVER_NAME', pod],
+      ['SERVER_NAME', `${prefix}${pod}`],
       ['WEB', password],
     ]);
     const digest = digestOf(text, (name) => values.get(name));
@@ -32,8 +32,8 @@ function load(config: object, password: string): void {
   }
 }
 
-const begin = (config: object): void => {
-  const env = [{ name: 'WEB', valueFrom: { secretKeyRef } }];
+const begin = (config: object, others: readonly object[] = []): void => {
+  const env = [{ name: 'WEB', valueFrom: { secretKeyRef } }, ...others];
   beginChart({ config, set: { env } });
   putLogin('first');
 };
@@ -78,4 +78,13 @@ test('where servers do not tell what they have loaded that is a note', async () 
   expect(await reasons()).toContain('PasswordsAsOfNow');
   load({ authorization: USERS }, 'first');
   expect(await reasons()).not.toContain('PasswordsAsOfNow');
+});
+
+test('servers whose names have a prefix are known by that', async () => {
+  begin({ authorization: USERS }, [{ name: 'SERVER_NAME', value: 'a-$(POD_NAME)' }]);
+  load({ authorization: USERS }, 'first', 'a-');
+  expect(await refusals()).toEqual([]);
+  expect((await plan()).notes.map(({ reason }) => reason)).not.toContain('PasswordsAsOfNow');
+  load({ authorization: USERS }, 'first');
+  expect(await refusals()).toEqual(['ConfigNotLoaded']);
 });

@@ -80,24 +80,29 @@ const valuesIn = (places: ReadonlyMap<string, Place>, secrets: Secrets): ValueOf
   };
 };
 
-/** By pods, each of which knows its name as the chart has it. */
+/** By pods. */
 function digestsOf(legacy: LegacyNats, text: string, valueOf: ValueOf): Map<string, string> {
   const config = parsed(text) ?? {};
-  const isNamed = recordsIn(containerOf(legacy)['env']).some(
-    ({ name, value }) => name === 'SERVER_NAME' && value === '$(POD_NAME)',
-  );
   const pods = Array.from(
     { length: Math.min(legacy.replicas, SERVERS_MAX) },
     (_, at) => `${legacy.name}-${at}`,
   );
   const told = pods.flatMap((pod) => {
-    const digest = digestOf(config, (variable) =>
-      isNamed && variable === 'SERVER_NAME' ? pod : valueOf(variable),
-    );
+    const digest = digestOf(config, (one) => ofPod(legacy, pod, one) ?? valueOf(one));
     return digest === undefined ? [] : [[pod, digest] as const];
   });
   return new Map(told);
 }
+
+/** The chart puts the name of the pod into variables; undefined for all others. */
+function ofPod(legacy: LegacyNats, pod: string, variable: string): string | undefined {
+  if (variable === 'POD_NAME') return pod;
+  const all = recordsIn(containerOf(legacy)['env']);
+  const text = textOf(all.findLast(({ name }) => name === variable)?.['value']);
+  return text.includes(POD_NAME) ? wordIn(text.replaceAll(POD_NAME, pod)) : undefined;
+}
+
+const POD_NAME = '$(POD_NAME)';
 
 const heldIn = (secret: FoundSecret | undefined, key: string): string | undefined =>
   secret?.is === 'found' ? wordIn(secret.data[key] ?? '') : undefined;

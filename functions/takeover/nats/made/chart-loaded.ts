@@ -5,14 +5,16 @@ import { listed } from '../../../../shared/stateful/decision.ts';
 import { answersOf, type NatsState } from '../state.ts';
 
 export function notLoadedNotes(state: NatsState): readonly Reason[] {
+  const { config } = state;
+  const known = config.is === 'found' ? config.digests : undefined;
   const untold = answersOf(state).flatMap(({ pod, answer }) =>
-    answer.digest === undefined ? [pod] : [],
+    answer.digest === undefined || known?.has(pod) !== true ? [pod] : [],
   );
   if (untold.length === 0) return [];
   const message =
-    `${listed(untold)} is older than 2.11, and does not say what it has loaded. Users and ` +
-    'passwords are taken as the ConfigMap and Secrets have them: if one of these was changed ' +
-    'since the pods were started, start them anew before (kubectl rollout restart), or clients ' +
-    'that go by the former ones will be refused.';
+    `Nobody can tell whether ${listed(untold)} has loaded what stands in its configuration; ` +
+    'servers before 2.11 do not say. Users and passwords are taken as the ConfigMap and Secrets ' +
+    'have them: if one of these was changed since the pods were started, start them anew before ' +
+    '(kubectl rollout restart), or clients that go by the former ones will be refused.';
   return [{ reason: 'PasswordsAsOfNow', message }];
 }
