@@ -48,6 +48,7 @@ test('it says what Helm would do, and who applies the chart again', async () => 
   expect(await reasons()).toEqual([
     'HelmKnows',
     'AppliedAgain',
+    'PasswordsAsOfNow',
     'DirectClients',
     'ClientsReconnect',
   ]);
@@ -59,6 +60,7 @@ test('a chart that Helm has not made itself is applied by somebody without a mar
   const { notes, objects } = await plan();
   expect(notes.map(({ reason }) => reason)).toEqual([
     'AppliedAgain',
+    'PasswordsAsOfNow',
     'DirectClients',
     'ClientsReconnect',
   ]);
