@@ -7,7 +7,7 @@ import type { Decision, Step } from './decision.ts';
 import { freeze, isFrozen } from './frozen.ts';
 import { compareKeys, makeCluster, takeSnapshot } from './copy-data.ts';
 import { isCompared, isMade, isTaken } from './copied.ts';
-import { deleteLegacy, isSwitched, orphanClaims, ownedClaims, switchService } from './lead-over.ts';
+import { deleteLegacy, isSwitched, orphanStage, switchService } from './lead-over.ts';
 import { obstacleTo } from './obstacle.ts';
 import type { Records } from './records.ts';
 import { heldPeers, releasePeers } from './release-peers.ts';
@@ -65,7 +65,6 @@ function copyingStages(state: State, records: Records): readonly Stage<Step>[] {
 
 function leadingStages(state: State, records: Records): readonly Stage<Step>[] {
   const { service, legacyUid, frozen } = records.work;
-  const owned = ownedClaims(state);
   return [
     {
       name: 'SwitchService',
@@ -75,12 +74,7 @@ function leadingStages(state: State, records: Records): readonly Stage<Step>[] {
       isDone: isLed(state, records),
       act: () => switchService(state, records),
     },
-    {
-      name: 'OrphanClaims',
-      precondition: owned.map(({ name, uid }) => `${name} has uid ${uid}`).join('; '),
-      isDone: owned.length === 0,
-      act: () => orphanClaims(state),
-    },
+    orphanStage(state),
     {
       name: 'ReleasePeers',
       precondition: heldPeers(state)

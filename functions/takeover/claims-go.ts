@@ -20,20 +20,22 @@ export const heldBy = (
   owners.filter(({ uid }) => uid !== legacy?.uid).map(({ kind, name }) => `${kind} ${name}`);
 
 /** Looked at until the legacy object is deleted, with which all goes that it has. */
-export function claimsGo({ legacy, statefulSet, claims }: State): readonly Reason[] {
+export function claimsGo({ takeover, legacy, statefulSet, claims }: State): readonly Reason[] {
   const isHeld = (claim: FoundClaim): boolean => heldBy(claim, legacy).length > 0;
-  if (statefulSet === undefined) return heldClaims(claims.filter(isHeld), legacy);
+  const { namespace } = takeover;
+  if (statefulSet === undefined) return heldClaims(namespace, claims.filter(isHeld), legacy);
   if (statefulSet.keepsClaims && !claims.some((one) => one.isOwned || isHeld(one))) return [];
   const { name } = statefulSet;
   const message =
     `Its claims go with StatefulSet ${name}, as persistentVolumeClaimRetentionPolicy or their ` +
-    'owners say, and they are to stay until a person deletes them. Keep them: kubectl patch ' +
-    `statefulset ${name} --type=merge -p '{"spec":{"persistentVolumeClaimRetentionPolicy":` +
-    '{"whenDeleted":"Retain"}}}\'';
+    'owners say, and they are to stay until a person deletes them. Keep them: ' +
+    `kubectl -n ${namespace} patch statefulset ${name} --type=merge -p ` +
+    `'{"spec":{"persistentVolumeClaimRetentionPolicy":{"whenDeleted":"Retain"}}}'`;
   return [{ reason: 'ClaimsGo', message }];
 }
 
 function heldClaims(
+  namespace: string,
   held: readonly FoundClaim[],
   legacy: LegacyEtcd | undefined,
 ): readonly Reason[] {
@@ -42,8 +44,8 @@ function heldClaims(
   const told = staying.map((one) => `${one.name} with ${listed(heldBy(one, legacy))}`);
   const message =
     `Claims go with what has them, and they are to stay until a person deletes them: ` +
-    `${listed(told)}. Take the owners off each: kubectl patch persistentvolumeclaim NAME ` +
-    `--type=merge -p '{"metadata":{"ownerReferences":null}}'`;
+    `${listed(told)}. Take the owners off each: kubectl -n ${namespace} patch ` +
+    `persistentvolumeclaim NAME --type=merge -p '{"metadata":{"ownerReferences":null}}'`;
   return [{ reason: 'ClaimsGo', message }];
 }
 

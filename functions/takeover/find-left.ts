@@ -5,15 +5,14 @@ import { isRecord, textOf } from '../../shared/kube/json.ts';
 import { isEnding, type KubeObject } from '../../shared/kube/objects.ts';
 import { CLAIMS, PODS, SERVICES, STATEFUL_SETS } from '../../shared/stateful/parts.ts';
 import { findPeers } from './find-peers.ts';
-import { belongsTo, labelled } from './labelled.ts';
+import { belongsTo, labelled, OBJECTS_PER_PAGE } from './labelled.ts';
 import { fieldOf, type LegacyEtcd } from './legacy.ts';
-import type { Fields } from './legacy/said.ts';
+import { type Fields, recordsIn } from './legacy/said.ts';
 import { selectorIn } from './records.ts';
 import type { FoundClaim, FoundPod, FoundService, FoundStatefulSet, State } from './state.ts';
 
 /** All of them stand in the status. */
 export const OBJECTS_MAX = 40;
-const PAGE = 100;
 
 type Services = Pick<State, 'client' | 'headless'>;
 type Left = Services &
@@ -77,7 +76,11 @@ async function claimsOf(
 ): Promise<readonly FoundClaim[]> {
   const claims: FoundClaim[] = [];
   const labels = Object.entries(selectorIn(selector));
-  for await (const { items } of kube.pages(CLAIMS, { namespace, limit: PAGE, signal })) {
+  for await (const { items } of kube.pages(CLAIMS, {
+    namespace,
+    limit: OBJECTS_PER_PAGE,
+    signal,
+  })) {
     for (const object of items) {
       const { name, labels: own = {} } = object.metadata;
       const isLabelled = labels.every(([label, value]) => own[label] === value);
@@ -138,9 +141,6 @@ function podOf(object: KubeObject): FoundPod {
     isStarting: isStarting(recordsIn(containers), recordsIn(containerStatuses)),
   };
 }
-
-const recordsIn = (list: unknown): readonly Fields[] =>
-  Array.isArray(list) ? list.filter((one) => isRecord(one)) : [];
 
 /** A probe of `/health` or `/readyz`, or by `endpoint health`; those of operators ask otherwise. */
 const endsUnhealthy = (container: Fields): boolean =>

@@ -2,17 +2,18 @@
 // namespace that run it. The operators of backups and restores, of the same image, are others.
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { isKubeError } from '../../shared/kube/errors.ts';
-import { isRecord, textOf } from '../../shared/kube/json.ts';
+import { textOf } from '../../shared/kube/json.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
 import { isOfRbac } from '../../shared/kube/rbac.ts';
+import { OBJECTS_PER_PAGE } from './labelled.ts';
 import { fieldOf } from './legacy.ts';
 import { operatorOf } from './legacy/operators.ts';
 import { type RunsIn, runsProgram } from './legacy/program.ts';
+import { recordsIn } from './legacy/said.ts';
 import type { Takeover } from './object.ts';
 import type { FoundOperator, State } from './state.ts';
 
 export const DEPLOYMENTS = { group: 'apps', version: 'v1', resource: 'deployments' } as const;
-const OBJECTS_PER_PAGE = 100;
 
 type Found = Pick<State, 'operators' | 'isOperatorForbidden'>;
 
@@ -58,8 +59,7 @@ async function findNamed(
 
 function runs(deployment: KubeObject, runsIn: RunsIn): boolean {
   const { containers } = fieldOf(fieldOf(specOf(deployment), 'template'), 'spec');
-  const all = Array.isArray(containers) ? containers.filter((one) => isRecord(one)) : [];
-  return all.some((one) => runsIn(one));
+  return recordsIn(containers).some((one) => runsIn(one));
 }
 
 const specOf = (deployment: KubeObject) => fieldOf({ ...deployment }, 'spec');

@@ -1,10 +1,9 @@
 // Finds older Takeovers of the same object: the oldest one has it, until it is over or gone.
 import { TAKEOVERS } from '../../shared/api/takeover.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
+import { OBJECTS_PER_PAGE } from './labelled.ts';
 import { isOver } from './records.ts';
 import { type Takeover, takeoverOf } from './object.ts';
-
-const OBJECTS_PER_PAGE = 100;
 
 export async function findOthers(
   kube: KubeClient,

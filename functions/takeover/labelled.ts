@@ -3,7 +3,7 @@ import type { KubeClient } from '../../shared/kube/client.ts';
 import type { KubeObject, ResourceRef } from '../../shared/kube/objects.ts';
 
 /** An operator makes nine at most. */
-const OBJECTS_PER_PAGE = 100;
+export const OBJECTS_PER_PAGE = 100;
 
 export async function* labelled(
   kube: KubeClient,

@@ -11,7 +11,7 @@ const COMES_WITHIN_MS = 40_000;
 export function awaitLate({ work }: Records, nowMs: number): CommonDecision | undefined {
   if (nowMs - Date.parse(work.rollingBackAt ?? '') >= COMES_WITHIN_MS) return undefined;
   const message =
-    'It is looked for half a minute whether something comes that was asked for before it was ' +
+    'It is looked for 40 seconds whether something comes that was asked for before it was ' +
     'rolled back.';
   return waitFor('End it', [{ reason: 'Ending', message }]);
 }

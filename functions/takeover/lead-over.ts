@@ -4,10 +4,11 @@ import { ETCD_CLUSTER_LABEL } from '../../shared/api/etcd-cluster.ts';
 import type { TakeoverWork } from '../../shared/api/takeover.ts';
 import { type Decision as DecisionOf, waitFor } from '../../shared/stateful/decision.ts';
 import { answersOf } from './answers.ts';
-import type { CommonStep, Decision } from './decision.ts';
+import type { CommonStep, Decision, Step } from './decision.ts';
 import { isQuorate } from './frozen.ts';
 import type { Takeover } from './object.ts';
 import { type Records, selectorText } from './records.ts';
+import type { Stage } from './stages.ts';
 import type { FoundClaim, FoundCluster, State } from './state.ts';
 import { stopOperators, stoppedOperators } from './stop-operators.ts';
 import { hasWayBack, withoutWayBack, withWayBack } from './way-back.ts';
@@ -43,11 +44,11 @@ export function switchService(state: State, { work, steps }: Records): Decision 
 /**
  * Nobody is led over, and a person is needed: writers are not to wait for that, with no way back.
  */
-export function orWayBack<Step>(
-  decision: DecisionOf<Step>,
+export function orWayBack<Own>(
+  decision: DecisionOf<Own>,
   { client }: State,
   { work, steps }: Records,
-): DecisionOf<Step | CommonStep> {
+): DecisionOf<Own | CommonStep> {
   const { service, serviceVersion } = work;
   const isAsNoted = client?.uid === service.uid && client.resourceVersion === serviceVersion;
   if (decision.trouble === undefined || hasWayBack(work) || !isAsNoted) return decision;
@@ -55,11 +56,17 @@ export function orWayBack<Step>(
   return { ...decision, step: { type: 'write-records', records } };
 }
 
-export const ownedClaims = ({ claims }: State): readonly FoundClaim[] =>
-  claims.filter(({ isOwned }) => isOwned);
+export function orphanStage({ claims }: State): Stage<Step> {
+  const owned = claims.filter(({ isOwned }) => isOwned);
+  return {
+    name: 'OrphanClaims',
+    precondition: owned.map(({ name, uid }) => `${name} has uid ${uid}`).join('; '),
+    isDone: owned.length === 0,
+    act: () => orphanFirst(owned),
+  };
+}
 
-export function orphanClaims(state: State): Decision {
-  const [claim] = ownedClaims(state);
+function orphanFirst([claim]: readonly FoundClaim[]): Decision {
   if (claim === undefined) return waitFor('Go on', []);
   return { step: { type: 'orphan-claim', claim }, next: `Keep claim ${claim.name}` };
 }

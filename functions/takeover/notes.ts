@@ -2,15 +2,18 @@
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { listed } from '../../shared/stateful/decision.ts';
 import { answersOf, silentOf } from './answers.ts';
+import { directClients } from './direct-clients.ts';
 import { joins } from './join/mode.ts';
 import { notesToJoin } from './join/notes.ts';
-import { isOneService, type LegacyEtcd } from './legacy.ts';
+import type { LegacyEtcd } from './legacy.ts';
 import { operatorOf } from './legacy/operators.ts';
 import { lostNames } from './lost-names.ts';
 import { givenIn } from './read-secrets.ts';
 import type { Seen, State } from './state.ts';
 import { wipes } from './wipe/mode.ts';
 import { notesToWipe } from './wipe/notes.ts';
+
+const STOPPED = 'stopped as all others and not led over';
 
 export function notesOf(state: State): readonly Reason[] {
   const { legacy } = state;
@@ -31,7 +34,7 @@ export function notesOf(state: State): readonly Reason[] {
 /** In the way in which data comes over. */
 function itsNotes(state: State, legacy: LegacyEtcd): readonly Reason[] {
   if (joins(state)) return notesToJoin(legacy);
-  return wipes(state) ? notesToWipe(state, legacy) : [direct(legacy)];
+  return wipes(state) ? notesToWipe(state, legacy) : [directClients(legacy, STOPPED)];
 }
 
 export function operatorNotes({ operators: found }: Seen): readonly Reason[] {
@@ -96,14 +99,6 @@ export function strangerNotes({ strangers: found }: Seen): readonly Reason[] {
     'them, too. They are left alone.';
   return [{ reason: 'Strangers', message }];
 }
-
-const direct = (legacy: LegacyEtcd): Reason => ({
-  reason: 'DirectClients',
-  message:
-    `Clients that connect to pods by their addresses, or by names of Service ` +
-    `${legacy.headlessService}, are stopped as all others and not led over: lead them to ` +
-    `${isOneService(legacy) ? 'the name of the Service itself' : 'the client Service'} before.`,
-});
 
 function otherNames(state: State, legacy: LegacyEtcd): readonly Reason[] {
   const lost = lostNames(state, legacy);

@@ -67,7 +67,8 @@ const rolling = ({ namespace, statefulSet }: LegacyEtcd): Reason => ({
   message:
     `StatefulSet ${namespace}/${statefulSet} is bringing a change to its pods, one after the ` +
     'other, and would end one while writers wait, which does not start again until they go on. ' +
-    'Let it come to its end first: kubectl rollout status statefulset.',
+    `Let it come to its end first: kubectl -n ${namespace} rollout status statefulset ` +
+    `${statefulSet}.`,
 });
 
 const endsWithAlarm = (pods: readonly string[], { statefulSet }: LegacyEtcd): Reason => ({

@@ -4,10 +4,10 @@
 import type { PlannedStep, TakeoverWork } from '../../shared/api/takeover.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
-import { isKubeError } from '../../shared/kube/errors.ts';
 import { waitFor } from '../../shared/stateful/decision.ts';
 import { applied, type StepResult } from '../../shared/stateful/steps.ts';
 import type { Decision } from './decision.ts';
+import { isOfWebhook } from './of-webhook.ts';
 import type { FoundPeer, State } from './state.ts';
 import { stopOperators, stoppedOperators } from './stop-operators.ts';
 
@@ -60,15 +60,11 @@ export async function releasePeer(
   return applied('PeerReleased', `EtcdPeer ${name} (uid ${uid}) goes without its claim.`);
 }
 
-/** The operator serves it, and is stopped. */
-const isOfWebhook = (error: unknown): error is Error =>
-  isKubeError(error) && /failed calling webhook/.test(error.answer?.message ?? '');
-
 const webhookFails = (name: string, why: string): Reason => ({
   reason: 'WebhookFails',
   message:
     `Clients are led over. EtcdPeer ${name} cannot be changed, since a webhook of the old ` +
-    'operator is left that nobody serves. Delete it (kubectl delete ' +
-    'validatingwebhookconfiguration, mutatingwebhookconfiguration); whoever needs that operator ' +
-    `for others applies it again afterwards. ${why}`,
+    'operator is left that nobody serves. Delete those configurations (kubectl get ' +
+    'validatingwebhookconfigurations,mutatingwebhookconfigurations lists all); whoever needs ' +
+    `that operator for others applies it again afterwards. ${why}`,
 });

@@ -6,6 +6,7 @@ import type { KubeClient } from '../../shared/kube/client.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { isKubeError } from '../../shared/kube/errors.ts';
 import type { Takeover } from './object.ts';
+import { isOfWebhook } from './of-webhook.ts';
 import { isUndoing } from './records.ts';
 import type { FoundService } from './state.ts';
 
@@ -45,8 +46,7 @@ function isTime({ spec, status: { work, steps } }: Takeover): boolean {
 
 /** A right, a policy or a webhook says no, also one that nobody serves or that takes no dry run. */
 const isRefusal = (error: unknown): error is Error =>
-  isKubeError(error, 'KUBE_FORBIDDEN', 'KUBE_INVALID', 'KUBE_BAD_REQUEST') ||
-  (isKubeError(error) && /failed calling webhook/.test(error.answer?.message ?? ''));
+  isKubeError(error, 'KUBE_FORBIDDEN', 'KUBE_INVALID', 'KUBE_BAD_REQUEST') || isOfWebhook(error);
 
 function refused({ namespace, spec }: Takeover, { name }: FoundService, why: string): Reason {
   const message =

@@ -2,7 +2,7 @@
 // not done is next. Until the first old member leaves it is looked in each look whether all that
 // joined are well. Pure.
 import { waitFor } from '../../../shared/stateful/decision.ts';
-import { deleteOnceReady, isSwitched, orphanClaims, ownedClaims } from '../lead-over.ts';
+import { deleteOnceReady, isSwitched, orphanStage } from '../lead-over.ts';
 import { obstacleTo } from '../obstacle.ts';
 import type { Step } from '../decision.ts';
 import type { Records } from '../records.ts';
@@ -46,7 +46,6 @@ const idsOf = (members: readonly { readonly name: string; readonly id: string }[
 
 function leadingStages(state: State, records: Records): readonly JoinStage[] {
   const { service, legacyUid, newMembers = [], oldMembers = [] } = records.work;
-  const owned = ownedClaims(state);
   const joined = newMembers.map(({ name }) => name).join(', ');
   return [
     {
@@ -61,12 +60,7 @@ function leadingStages(state: State, records: Records): readonly JoinStage[] {
       isDone: areLeft(state, records),
       act: () => leaveMembers(state, records),
     },
-    {
-      name: 'OrphanClaims',
-      precondition: owned.map(({ name, uid }) => `${name} has uid ${uid}`).join('; '),
-      isDone: owned.length === 0,
-      act: () => orphanClaims(state),
-    },
+    orphanStage(state),
     {
       name: 'DeleteLegacy',
       precondition: `It has uid ${legacyUid}, no member in the list, no claim and no client.`,

@@ -1,15 +1,10 @@
 // Things to know of a takeover in which members join, that do not speak against it. Pure.
 import type { Reason } from '../../../shared/kube/conditions.ts';
+import { directClients } from '../direct-clients.ts';
 import type { LegacyEtcd } from '../legacy.ts';
 
 export const notesToJoin = (legacy: LegacyEtcd): readonly Reason[] => [
-  {
-    reason: 'DirectClients',
-    message:
-      'Clients that connect to pods by their addresses, or by names of Service ' +
-      `${legacy.headlessService}, are not led over, and cut off when that member leaves: lead ` +
-      'them to the client Service before.',
-  },
+  directClients(legacy, 'not led over, and cut off when that member leaves'),
   {
     reason: 'StaysOld',
     message:

@@ -2,7 +2,7 @@
 // laid over what the operator would make. Pure.
 import { isRecord, textOf } from '../../../shared/kube/json.ts';
 import { fieldOf } from '../legacy.ts';
-import type { Fields } from './said.ts';
+import { type Fields, recordsIn } from './said.ts';
 
 interface Pods {
   readonly resources: Fields;
@@ -18,7 +18,7 @@ const CARRIED = ['name', 'image', 'resources'];
 export function podsIn(spec: Fields): Pods {
   const template = fieldOf(spec, 'podTemplate');
   const { containers: listed, ...pod } = fieldOf(template, 'spec');
-  const containers = Array.isArray(listed) ? listed.filter((one) => isRecord(one)) : [];
+  const containers = recordsIn(listed);
   const etcd = containers.find(({ name }) => name === 'etcd') ?? {};
   const others = containers.filter((one) => one !== etcd).map(({ name }) => textOf(name));
   const own = namesIn(etcd).filter((name) => !CARRIED.includes(name));

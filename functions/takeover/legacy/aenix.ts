@@ -6,13 +6,14 @@ import { textOf } from '../../../shared/kube/json.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
 import { quantityOf } from '../../../shared/kube/quantity.ts';
 import { fieldOf, type LegacyEtcd, legacyOf, type LegacyTls } from '../legacy.ts';
+import { selectorText } from '../records.ts';
 import { isAenix } from './aenix-image.ts';
 import { notesOnAenix } from './aenix-notes.ts';
 import { optionsIn } from './aenix-options.ts';
 import { podsIn } from './aenix-pods.ts';
 import { refuseAenix } from './aenix-refuse.ts';
 import { isSaidGone, OPERATOR_ANNOTATION } from './gone.ts';
-import type { EtcdOperator } from './operator.ts';
+import { type EtcdOperator, goes } from './operator.ts';
 import { type Fields, replicasFor, resourcesOf, storageOf } from './said.ts';
 
 const SIZE_MAX = 9;
@@ -29,11 +30,11 @@ export const AENIX: EtcdOperator = {
     ...withRoom(spec),
   }),
   going: ({ name, spec }) => [
-    gone('StatefulSet', name, 'Has the pods; it goes with the legacy object.'),
-    gone('ConfigMap', `${name}-cluster-state`, 'Only the old members read it; it goes with it.'),
+    goes('StatefulSet', name, 'Has the pods; it goes with the legacy object.'),
+    goes('ConfigMap', `${name}-cluster-state`, 'Only the old members read it; it goes with it.'),
     ...(spec['podDisruptionBudgetTemplate'] === undefined
       ? []
-      : [gone('PodDisruptionBudget', name, 'It is of the old pods, and goes with it.')]),
+      : [goes('PodDisruptionBudget', name, 'It is of the old pods, and goes with it.')]),
   ],
   refuse: refuseAenix,
   notes: notesOnAenix,
@@ -42,9 +43,6 @@ export const AENIX: EtcdOperator = {
     'the old members. Create a Takeover that names its Deployment in spec.legacy.operator; or, ' +
     `if there is none any more, annotate the EtcdCluster with ${OPERATOR_ANNOTATION}: Gone.`,
 };
-
-const gone = (kind: string, name: string, why: string) =>
-  ({ action: 'Delete', kind, name, why }) as const;
 
 function aenixEtcdOf(object: KubeObject): LegacyEtcd {
   const { resourceVersion, annotations = {} } = object.metadata;
@@ -60,9 +58,7 @@ function aenixEtcdOf(object: KubeObject): LegacyEtcd {
     resourceVersion,
     clientService: templateName(spec, 'serviceTemplate') || name,
     headlessService: templateName(spec, 'headlessServiceTemplate') || `${name}-headless`,
-    selector: Object.entries(labels)
-      .map((pair) => pair.join('='))
-      .join(','),
+    selector: selectorText(labels),
     label: LABEL,
     labels,
     statefulSet: name,

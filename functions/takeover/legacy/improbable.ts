@@ -4,12 +4,13 @@ import { IMPROBABLE_ETCDS } from '../../../shared/api/takeover.ts';
 import { textOf } from '../../../shared/kube/json.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
 import { fieldOf, type LegacyEtcd, legacyOf } from '../legacy.ts';
+import { selectorText } from '../records.ts';
 import type { State } from '../state.ts';
 import { refuseFinalizers } from './finalizers.ts';
 import { isSaidGone, OPERATOR_ANNOTATION } from './gone.ts';
 import { notesOnImprobable } from './improbable-notes.ts';
 import { refuseNewer } from './newer.ts';
-import type { EtcdOperator } from './operator.ts';
+import { type EtcdOperator, goes } from './operator.ts';
 import { replicasFor, resourcesOf, storageOf } from './said.ts';
 
 /** Its operator sets no limit; an EtcdCluster has no more. */
@@ -31,8 +32,8 @@ export const IMPROBABLE: EtcdOperator = {
   }),
   going: (_, { peers }: State) =>
     peers.flatMap(({ name }) => [
-      gone('EtcdPeer', name, 'Goes with the legacy object.'),
-      gone('ReplicaSet', name, 'Has the pod; it goes with its EtcdPeer.'),
+      goes('EtcdPeer', name, 'Goes with the legacy object.'),
+      goes('ReplicaSet', name, 'Has the pod; it goes with its EtcdPeer.'),
     ]),
   refuse: (state, legacy) => [...refuseFinalizers(legacy), ...refuseNewer(state)],
   notes: notesOnImprobable,
@@ -42,9 +43,6 @@ export const IMPROBABLE: EtcdOperator = {
     'Deployment in spec.legacy.operator; or, if there is none any more, annotate the ' +
     `EtcdCluster with ${OPERATOR_ANNOTATION}: Gone.`,
 };
-
-const gone = (kind: string, name: string, why: string) =>
-  ({ action: 'Delete', kind, name, why }) as const;
 
 function improbableEtcdOf(object: KubeObject): LegacyEtcd {
   const { resourceVersion, annotations = {} } = object.metadata;
@@ -56,7 +54,7 @@ function improbableEtcdOf(object: KubeObject): LegacyEtcd {
     resourceVersion,
     clientService: name,
     headlessService: name,
-    selector: `app.kubernetes.io/name=etcd,${LABEL}=${name}`,
+    selector: selectorText(labels),
     label: LABEL,
     labels,
     statefulSet: undefined,

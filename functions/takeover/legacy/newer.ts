@@ -4,6 +4,7 @@ import type { Reason } from '../../../shared/kube/conditions.ts';
 import { answersOf } from '../answers.ts';
 import type { State } from '../state.ts';
 import { versionOf } from '../versions.ts';
+
 /** An older etcd does not start with the data of a newer one. */
 export function refuseNewer(state: State): readonly Reason[] {
   const image = state.target.spec?.image ?? '';

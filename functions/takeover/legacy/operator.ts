@@ -22,3 +22,11 @@ export interface EtcdOperator {
   /** Why nobody knows whether one of all namespaces runs, and what to do. */
   readonly unknown: string;
 }
+
+/** One of these objects. */
+export const goes = (kind: string, name: string, why: string): PlannedObject => ({
+  action: 'Delete',
+  kind,
+  name,
+  why,
+});

@@ -7,8 +7,7 @@ import {
   awaitReady,
   deleteOnceReady,
   isSwitched,
-  orphanClaims,
-  ownedClaims,
+  orphanStage,
   switchService,
 } from '../lead-over.ts';
 import { obstacleTo } from '../obstacle.ts';
@@ -75,7 +74,6 @@ export function noteId(
 
 function leadingStages(state: State, records: Records): readonly WipeStage[] {
   const { service, legacyUid, newClusterId } = records.work;
-  const owned = ownedClaims(state);
   const isReady = `EtcdCluster of id ${newClusterId ?? ''} is Ready`;
   return [
     {
@@ -84,12 +82,7 @@ function leadingStages(state: State, records: Records): readonly WipeStage[] {
       isDone: isSwitched(state),
       act: () => switchService(state, records),
     },
-    {
-      name: 'OrphanClaims',
-      precondition: owned.map(({ name, uid }) => `${name} has uid ${uid}`).join('; '),
-      isDone: owned.length === 0,
-      act: () => orphanClaims(state),
-    },
+    orphanStage(state),
     {
       name: 'DeleteLegacy',
       precondition: `It has uid ${legacyUid}, owns no claim and no client Service; ${isReady}.`,

@@ -3,6 +3,7 @@
 import type { Reason } from '../../../shared/kube/conditions.ts';
 import { joined, listed } from '../../../shared/stateful/decision.ts';
 import { answersOf } from '../answers.ts';
+import { directClients } from '../direct-clients.ts';
 import { isQuorate } from '../frozen.ts';
 import type { LegacyEtcd } from '../legacy.ts';
 import { refuseSecrets } from '../refuse-secrets.ts';
@@ -14,13 +15,7 @@ export const notesToWipe = (state: State, legacy: LegacyEtcd): readonly Reason[]
   dataLost(state, legacy),
   ...couldBeKept(state),
   ...cutOff(state),
-  {
-    reason: 'DirectClients',
-    message:
-      'Clients that connect to pods by their addresses, or by names of Service ' +
-      `${legacy.headlessService}, are not led over, and cut off when these pods go: lead them to ` +
-      'the client Service before.',
-  },
+  directClients(legacy, 'not led over, and cut off when these pods go'),
 ];
 
 function dataLost({ takeover, claims, pods }: State, { name }: LegacyEtcd): Reason {
