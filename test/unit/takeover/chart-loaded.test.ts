@@ -6,7 +6,7 @@ import { parsed } from '../../../functions/takeover/nats/made/chart-text.ts';
 import { SECRETS } from '../../../shared/stateful/parts.ts';
 import { chartConfig } from '../../builders/legacy-chart.ts';
 import { beginChart, LOGIN } from './chart-world.ts';
-import { namespace, plan, refusals, world } from './world.ts';
+import { namespace, notes, refusal, refusals, world } from './world.ts';
 
 const USERS = { users: [{ user: 'web', password: '<< $WEB >>' }] };
 const secretKeyRef = { name: 'web-login', key: 'password' };
@@ -63,7 +63,7 @@ test('a Secret that was changed since the servers were started speaks against it
   expect(await refusals()).toEqual([]);
   putLogin('second');
   expect(await refusals()).toEqual(['ConfigNotLoaded']);
-  expect((await plan()).refusals[0]?.message).toContain('old-0, old-1, old-2 has not loaded');
+  expect(await refusal()).toContain('old-0, old-1, old-2 has not loaded');
 });
 
 test('users that no server has loaded speak against it', async () => {
@@ -73,18 +73,17 @@ test('users that no server has loaded speak against it', async () => {
 });
 
 test('where servers do not tell what they have loaded that is a note', async () => {
-  const reasons = async () => (await plan()).notes.map(({ reason }) => reason);
   begin({ authorization: USERS });
-  expect(await reasons()).toContain('PasswordsAsOfNow');
+  expect(await notes()).toContain('PasswordsAsOfNow');
   load({ authorization: USERS }, 'first');
-  expect(await reasons()).not.toContain('PasswordsAsOfNow');
+  expect(await notes()).not.toContain('PasswordsAsOfNow');
 });
 
 test('servers whose names have a prefix are known by that', async () => {
   begin({ authorization: USERS }, [{ name: 'SERVER_NAME', value: 'a-$(POD_NAME)' }]);
   load({ authorization: USERS }, 'first', 'a-');
   expect(await refusals()).toEqual([]);
-  expect((await plan()).notes.map(({ reason }) => reason)).not.toContain('PasswordsAsOfNow');
+  expect(await notes()).not.toContain('PasswordsAsOfNow');
   load({ authorization: USERS }, 'first');
   expect(await refusals()).toEqual(['ConfigNotLoaded']);
 });

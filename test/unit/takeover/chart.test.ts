@@ -6,20 +6,28 @@ import { wordIn } from '../../../functions/takeover/nats/made/chart-text.ts';
 import { PODS, SECRETS, SERVICES, STATEFUL_SETS } from '../../../shared/stateful/parts.ts';
 import { chartConfig, chartLabels } from '../../builders/legacy-chart.ts';
 import { beginChart, LOGIN, place, putChartConfig } from './chart-world.ts';
-import { conditionOf, forbid, namespace, plan, refusals, statusOf, sweep, world } from './world.ts';
+import {
+  conditionOf,
+  fates,
+  forbid,
+  namespace,
+  notes,
+  plan,
+  refusal,
+  refusals,
+  statusOf,
+  sweep,
+  world,
+} from './world.ts';
 
 beforeEach(() => {
   beginChart();
 });
 
-const told = async (): Promise<string> =>
-  (await plan()).refusals.map(({ reason, message }) => `${reason}: ${message}`).join('\n');
-
 test('every object has its fate, and nothing but the status is written', async () => {
   expect(await sweep()).toEqual(['apply takeovers/status over']);
-  const { objects, refusals: against } = await plan();
-  expect(against).toEqual([]);
-  expect(objects.map(({ action, kind, name }) => `${action} ${kind} ${name}`)).toEqual([
+  expect(await refusals()).toEqual([]);
+  expect(await fates()).toEqual([
     'Make Secret new-users',
     'Make NatsCluster new',
     'Adopt Service old',
@@ -36,8 +44,7 @@ test('every object has its fate, and nothing but the status is written', async (
 });
 
 test('it says what Helm would do, and who applies the chart again', async () => {
-  const reasons = async () => (await plan()).notes.map(({ reason }) => reason);
-  expect(await reasons()).toEqual([
+  expect(await notes()).toEqual([
     'HelmKnows',
     'PasswordsAsOfNow',
     'DirectClients',
@@ -45,7 +52,7 @@ test('it says what Helm would do, and who applies the chart again', async () => 
   ]);
   const labels = { 'helm.toolkit.fluxcd.io/name': 'nats' };
   world.kube.change(STATEFUL_SETS, place, { metadata: { labels } });
-  expect(await reasons()).toEqual([
+  expect(await notes()).toEqual([
     'HelmKnows',
     'AppliedAgain',
     'PasswordsAsOfNow',
@@ -57,15 +64,15 @@ test('it says what Helm would do, and who applies the chart again', async () => 
 test('a chart that Helm has not made itself is applied by somebody without a mark', async () => {
   const annotations = { 'meta.helm.sh/release-name': null };
   world.kube.change(STATEFUL_SETS, place, { metadata: { annotations } });
-  const { notes, objects } = await plan();
-  expect(notes.map(({ reason }) => reason)).toEqual([
+  expect(await notes()).toEqual([
     'AppliedAgain',
     'PasswordsAsOfNow',
     'DirectClients',
     'ClientsReconnect',
   ]);
   // Nobody is told to have Helm forget what it does not know.
-  expect(JSON.stringify([notes, objects])).not.toMatch(/owner=helm|sh\.helm\.release/);
+  const { notes: told, objects } = await plan();
+  expect(JSON.stringify([told, objects])).not.toMatch(/owner=helm|sh\.helm\.release/);
 });
 
 describe('what is carried over', () => {
@@ -130,7 +137,7 @@ describe('what is carried over', () => {
     const created = world.kube.writes.filter((one) => one.startsWith('create'));
     expect(created).toEqual([]);
     beginChart({ into: { clusterName: 'other' } });
-    expect(await told()).toContain('NamedOtherwise: The chart gave other another name');
+    expect(await refusal()).toContain('NamedOtherwise: The chart gave other another name');
   });
 });
 
@@ -165,7 +172,7 @@ test.each<[object, string]>([
   ],
 ])('%j speaks against it', async (config, why) => {
   putChartConfig({ authorization: { users: [LOGIN] }, ...config });
-  expect(await told()).toContain(why);
+  expect(await refusal()).toContain(why);
 });
 
 test('a password may come from a Secret, which has to be granted then', async () => {
@@ -175,17 +182,17 @@ test('a password may come from a Secret, which has to be granted then', async ()
     config: { authorization: { users } },
     set: { env: [{ name: 'WEB', valueFrom: from }] },
   });
-  expect(await told()).toContain('SecretMissing: There is no Secret shop/web-login with');
+  expect(await refusal()).toContain('SecretMissing: There is no Secret shop/web-login with');
   const data = { password: Buffer.from('a').toString('base64') };
   const metadata = { namespace, name: 'web-login' };
   world.kube.put(SECRETS, { apiVersion: 'v1', kind: 'Secret', metadata, data });
   expect(await refusals()).toEqual([]);
   forbid('secrets', 'web-login');
-  expect(await told()).toContain(
+  expect(await refusal()).toContain(
     'SecretForbidden: The function may not read Secret shop/web-login',
   );
   forbid('secrets', 'new-users');
-  expect(await told()).toContain('--chart old --secret web-login --secret new-users |');
+  expect(await refusal()).toContain('--chart old --secret web-login --secret new-users |');
 });
 
 const labelled = (labels: object) => ({ metadata: { labels } });
@@ -258,5 +265,5 @@ test.each(SPEAKING)('%s speaks against it', async (_, change, reason) => {
 
 test('the ConfigMap has to be granted', async () => {
   forbid('configmaps', 'old-config');
-  expect(await told()).toContain('rights -- takeover -n shop --chart old --secret new-users |');
+  expect(await refusal()).toContain('rights -- takeover -n shop --chart old --secret new-users |');
 });

@@ -20,10 +20,13 @@ import {
 } from './nats-world.ts';
 import {
   conditionOf,
+  fates,
   forbid,
   namespace,
+  notes,
   plan,
   putTakeover,
+  refusal,
   refusals,
   statusOf,
   sweep,
@@ -34,17 +37,11 @@ beforeEach(() => {
   beginNats();
 });
 
-const told = async (): Promise<string> =>
-  (await plan()).refusals.map(({ reason, message }) => `${reason}: ${message}`).join('\n');
-const notes = async (): Promise<readonly string[]> =>
-  (await plan()).notes.map(({ reason }) => reason);
-
 test('every object has its fate, and nothing but the status is written', async () => {
   putNatsOperator(1);
   putServer('foreign-9', {}, false);
   expect(await sweep()).toEqual(['apply takeovers/status over']);
-  const { objects } = await plan();
-  expect(objects.map(({ action, kind, name }) => `${action} ${kind} ${name}`)).toEqual([
+  expect(await fates()).toEqual([
     'Make Secret new-users',
     'Make NatsCluster new',
     'Adopt Service old',
@@ -191,7 +188,9 @@ describe('what speaks against it', () => {
     );
     expect(await refusals()).toEqual(['LegacyEnding']);
     world.kube.remove(LEGACY_NATS, { namespace, name: 'old' });
-    expect(await told()).toMatch(/^LegacyMissing: There is no NatsCluster shop\/old of nats\.io/);
+    expect(await refusal()).toMatch(
+      /^LegacyMissing: There is no NatsCluster shop\/old of nats\.io/,
+    );
   });
 
   test.each<[string, object]>([
@@ -207,7 +206,7 @@ describe('what speaks against it', () => {
     ['users in a file of the pods', { authorization: { include: 'auth.json' } }],
   ])('it has %s, which a NatsCluster cannot be told', async (what, config) => {
     beginNats({ config, into: { tls: { clients: { secretName: 'given' } } } });
-    const message = await told();
+    const message = await refusal();
     expect(message).toMatch(/^CannotSay: The servers have what a NatsCluster cannot be told: /);
     expect(message).toContain(what);
   });
@@ -218,14 +217,14 @@ describe('what speaks against it', () => {
     world.kube.remove(SECRETS, { namespace, name: 'old' });
     expect(await refusals()).toEqual(['SecretMissing']);
     forbid('secrets', 'old');
-    expect(await told()).toMatch(
+    expect(await refusal()).toMatch(
       /^SecretForbidden: .* -- takeover -n shop --secret old --secret new-users [|] kubectl/,
     );
   });
 
   test('its servers ask each other for a login', async () => {
     beginNats({ config: { cluster: { authorization: { username: 'route' } } } });
-    expect(await told()).toMatch(/^RoutesClosed: The old servers ask each other for a login/);
+    expect(await refusal()).toMatch(/^RoutesClosed: The old servers ask each other for a login/);
   });
 
   test('the new one would have no routes, or tell nobody of its clients', async () => {
@@ -236,10 +235,10 @@ describe('what speaks against it', () => {
   test('the Secret of its users is there, or may not be seen', async () => {
     const metadata = { namespace, name: 'new-users' };
     world.kube.put(SECRETS, { apiVersion: 'v1', kind: 'Secret', metadata });
-    expect(await told()).toMatch(/^NameTaken: Secret shop\/new-users is there already,/);
+    expect(await refusal()).toMatch(/^NameTaken: Secret shop\/new-users is there already,/);
     world.kube.remove(SECRETS, metadata);
     forbid('secrets', 'new-users');
-    expect(await told()).toMatch(
+    expect(await refusal()).toMatch(
       /^SecretForbidden: .* -n shop --secret old --secret new-users [|] kubectl apply/,
     );
   });
@@ -252,14 +251,14 @@ describe('what speaks against it', () => {
 
   test('servers run on something else than their Secret', async () => {
     says('old-2', { asksTls: true });
-    expect(await told()).toMatch(/^ConfigNotLoaded: What old-2 asks of clients/);
+    expect(await refusal()).toMatch(/^ConfigNotLoaded: What old-2 asks of clients/);
   });
 
   test('servers are too old, silent, gone, or more than there can be', async () => {
     says('old-2', { version: '1.4.1' });
-    expect(await told()).toMatch(/^VersionTooOld: old-2 has 1\.4\.1,/);
+    expect(await refusal()).toMatch(/^VersionTooOld: old-2 has 1\.4\.1,/);
     world.servers.clear();
-    expect(await told()).toMatch(/^ServersSilent: .*old-1: It does not answer\./);
+    expect(await refusal()).toMatch(/^ServersSilent: .*old-1: It does not answer\./);
     for (let at = 0; at < 41; at += 1) putServer(`more-${at}`);
     expect(await refusals()).toEqual(['TooMany']);
     for (const name of world.kube.of('pods').keys()) {
@@ -270,7 +269,7 @@ describe('what speaks against it', () => {
 
   test('clients come by the addresses of nodes', async () => {
     putServer('old-2', { hostPort: 4222 });
-    expect(await told()).toMatch(/^HostPorts: old-2 can be reached/);
+    expect(await refusal()).toMatch(/^HostPorts: old-2 can be reached/);
   });
 
   test('a Service is missing, or of somebody else', async () => {
@@ -278,7 +277,7 @@ describe('what speaks against it', () => {
     world.kube.remove(SERVICES, { namespace, name: 'old-mgmt' });
     putNatsService('old-mgmt', false);
     expect(await refusals()).toEqual(['ServiceMissing', 'ServiceTaken']);
-    expect(await told()).toContain('the selector app: nats, nats_cluster: old.');
+    expect(await refusal()).toContain('the selector app: nats, nats_cluster: old.');
   });
 
   test('its operator is named and not there', async () => {
@@ -298,7 +297,7 @@ describe('what speaks against it', () => {
       kind: 'NatsCluster',
       metadata: { namespace, name: 'new' },
     });
-    expect(await told()).toMatch(/^NameTaken: .* a new NatsCluster, .*: NatsCluster new\./);
+    expect(await refusal()).toMatch(/^NameTaken: .* a new NatsCluster, .*: NatsCluster new\./);
     beginNats();
     world.kube.refuses = (what) => what === 'natsclusters to be created';
     expect(await refusals()).toEqual(['NatsClusterRefused']);
@@ -309,7 +308,7 @@ describe('what speaks against it', () => {
     expect(await refusals()).toEqual(['PolicyClosed', 'TlsDiffers']);
     beginNats({ config: { tls: {} } });
     allSay({ asksTls: true });
-    expect(await told()).toMatch(
+    expect(await refusal()).toMatch(
       /^CertificateMissing: .* for old\.shop\.svc, new\.shop\.svc, \*\.new-headless\.shop\.svc,/,
     );
   });
@@ -317,13 +316,15 @@ describe('what speaks against it', () => {
   test('servers of both would not believe each other', async () => {
     const tls = { cert_file: 'route.pem' };
     beginNats({ config: { cluster: { tls } } });
-    expect(await told()).toMatch(
+    expect(await refusal()).toMatch(
       /^CertificateMissing: The old servers .* \*\.new-headless\.shop\.svc,/,
     );
     beginNats({ config: { cluster: { tls } }, into: { tls: { routes: { secretName: 'given' } } } });
     expect(await refusals()).toEqual([]);
     beginNats({ into: { tls: { routes: {} } } });
-    expect(await told()).toMatch(/^TlsDiffers: The old servers speak with each other without TLS,/);
+    expect(await refusal()).toMatch(
+      /^TlsDiffers: The old servers speak with each other without TLS,/,
+    );
   });
 
   test('an EtcdCluster of the same name is another matter', async () => {

@@ -10,7 +10,9 @@ import {
   begin,
   conditionOf,
   DEPLOYMENTS,
+  fates,
   namespace,
+  noteOf,
   plan,
   putClaim,
   putOperator,
@@ -24,14 +26,11 @@ beforeEach(() => {
   begin();
 });
 
-const actions = async (): Promise<readonly string[]> =>
-  (await plan()).objects.map(({ action, kind, name }) => `${action} ${kind} ${name}`);
-
 test('every object has its fate', async () => {
   putPod('foreign', undefined, false);
   putClaim('left', false);
   putOperator(1);
-  expect(await actions()).toEqual([
+  expect(await fates()).toEqual([
     'Make PersistentVolumeClaim over-takeover-1',
     'Make EtcdBackup over-takeover-1',
     'Make EtcdRestore over-takeover-1',
@@ -78,12 +77,12 @@ test('the steps are in an order that loses nothing, and one of them has no way b
 
 test('an operator at rest is not stopped, and that of backups is no operator', async () => {
   putOperator(0);
-  expect(await actions()).toContain('Keep Deployment etcd-operator');
+  expect(await fates()).toContain('Keep Deployment etcd-operator');
   expect((await plan()).steps[0]?.name).toBe('FreezeWriters');
   putOperator(1, { command: ['/usr/local/bin/etcd-backup-operator'] });
-  expect(await actions()).not.toContainEqual(expect.stringContaining('Deployment'));
+  expect(await fates()).not.toContainEqual(expect.stringContaining('Deployment'));
   putOperator(1, { image: 'mirror/other:1', command: ['/usr/local/bin/etcd-operator'] });
-  expect(await actions()).toContain('Change Deployment etcd-operator');
+  expect(await fates()).toContain('Change Deployment etcd-operator');
 });
 
 test('there is a plan, and nothing but the status is written', async () => {
@@ -169,9 +168,7 @@ test('what is to know stands there', async () => {
 
 test('a member that has no pod here is told of', async () => {
   world.kube.remove(PODS, { namespace, name: 'old-c' });
-  const { notes } = await plan();
-  const told = notes.find(({ reason }) => reason === 'MembersElsewhere');
-  expect(told?.message).toContain('Of its members old-c has no pod here');
+  expect(await noteOf('MembersElsewhere')).toContain('Of its members old-c has no pod here');
 });
 
 test('one that is being deleted is left alone', async () => {

@@ -9,7 +9,9 @@ import {
   answerOf,
   begin,
   conditionOf,
+  fates,
   forbid,
+  noteOf,
   plan,
   PODS_OF_OLD,
   putClaim,
@@ -35,14 +37,10 @@ function silence(...pods: readonly string[]): void {
   for (const pod of pods) answer(pod, 'It hangs.');
 }
 
-const noteOf = async (reason: string): Promise<string | undefined> =>
-  (await plan()).notes.find((one) => one.reason === reason)?.message;
-
 test('every object has its fate, and claims are kept', async () => {
   begin({ spec: { ...WIPE, ...into({ replicas: 3 }) } });
   putOperator(1);
-  const { objects } = await plan();
-  expect(objects.map(({ action, kind, name }) => `${action} ${kind} ${name}`)).toEqual([
+  expect(await fates()).toEqual([
     'Make EtcdCluster new',
     'Make PersistentVolumeClaim data-new-0',
     'Make PersistentVolumeClaim data-new-1',
@@ -58,8 +56,8 @@ test('every object has its fate, and claims are kept', async () => {
     'Keep PersistentVolumeClaim old-c',
     'Keep CustomResourceDefinition etcdclusters.etcd.database.coreos.com',
   ]);
-  const kept = objects.find(({ name }) => name === 'old-b' && name !== undefined);
-  expect(kept?.why).toContain('its data stays in claim old-b');
+  const pod = (await plan()).objects.find(({ name }) => name === 'old-b');
+  expect(pod?.why).toContain('its data stays in claim old-b');
 });
 
 test.each([

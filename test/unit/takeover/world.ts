@@ -207,14 +207,38 @@ export async function plan(): Promise<TakeoverPlan> {
   return found;
 }
 
+/** Each object with what becomes of it. */
+export const fates = async (): Promise<readonly string[]> =>
+  (await plan()).objects.map(({ action, kind, name }) => `${action} ${kind} ${name}`);
+
+/** The reasons of what is to know. */
+export const notes = async (): Promise<readonly string[]> =>
+  (await plan()).notes.map(({ reason }) => reason);
+
+export const noteOf = async (reason: string): Promise<string | undefined> =>
+  (await plan()).notes.find((one) => one.reason === reason)?.message;
+
 /** The reasons of what speaks against it. */
 export const refusals = async (): Promise<readonly string[]> =>
   (await plan()).refusals.map(({ reason }) => reason);
 
-/** The one refusal, as a person reads it. */
+/** The refusals as a person reads them, one on each line. */
 export async function refusal(): Promise<string> {
   const { refusals: all } = await plan();
   return all.map(({ reason, message }) => `${reason}: ${message}`).join('\n');
+}
+
+/** The spec of the new EtcdCluster, as a plan has the API server check it. */
+export async function specTried(): Promise<unknown> {
+  const create = world.kube.create.bind(world.kube);
+  let tried: unknown;
+  world.kube.create = async (ref, manifest, options) => {
+    if (ref.resource === 'etcdclusters') tried = manifest['spec'];
+    return create(ref, manifest, options);
+  };
+  await plan();
+  world.kube.create = create;
+  return tried;
 }
 
 export const conditionOf = (type: string): string => {
