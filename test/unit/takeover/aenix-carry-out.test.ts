@@ -5,11 +5,10 @@ import { beforeEach, expect, test } from 'vitest';
 import { PODS, STATEFUL_SETS } from '../../../shared/stateful/parts.ts';
 import { AENIX, leaveAenix, GONE, operate } from './aenix-world.ts';
 import { Carrying } from './carrying.ts';
-import { expectConverged, testLives } from './lives.ts';
+import { changesOf, expectConverged, testLives } from './lives.ts';
 import { at } from './others-at-work.ts';
-import { expectDone, livesOf } from './restore-lives.ts';
+import { expectDone, expectDoneWithDeaths, livesOf, startedAt } from './restore-lives.ts';
 import { namesOf } from './takeover-run.ts';
-import { DEPLOYMENTS } from './world.ts';
 
 testLives(() => Carrying.confirmed(AENIX), livesOf(AENIX));
 
@@ -20,11 +19,7 @@ beforeEach(async () => {
 });
 
 test('it is carried out, and changes nothing of its own but what is planned', async () => {
-  const before = run.kube.writes.length;
-  await expectConverged(run);
-  expectDone(run);
-  const changes = run.kube.writes.slice(before).filter((one) => !/status| events /.test(one));
-  expect(changes).toEqual([
+  expect(await changesOf(run)).toEqual([
     'patch deployments etcd-operator',
     'etcd raise',
     'create persistentvolumeclaims over-takeover-1',
@@ -33,19 +28,8 @@ test('it is carried out, and changes nothing of its own but what is planned', as
     'patch services old',
     'delete etcdclusters old',
   ]);
+  expectDone(run);
 });
-
-/** Somebody starts it once, at this step; it leads the Service back at once. */
-const startedAt =
-  (step: string): Carrying['befalls'] =>
-  (one) => {
-    const started = { annotations: { 'example.com/started': 'again' } };
-    const { metadata } = one.kube.objects.get('deployments/shop/etcd-operator') ?? {};
-    if (one.step !== step || metadata?.annotations !== undefined) return operate(one);
-    const deployment = { metadata: started, spec: { replicas: 1 } };
-    one.kube.change(DEPLOYMENTS, at('etcd-operator'), deployment);
-    return operate(one);
-  };
 
 test.each([
   ['SwitchService', 1],
@@ -53,15 +37,11 @@ test.each([
 ])(
   'an operator that is started at %s is stopped again, and clients stay led over',
   async (step, times) => {
-    run.befalls = startedAt(step);
-    const left = await run.deathsIn(() => expectConverged(run));
-    expectDone(run);
-    const led = run.kube.writes.filter((one) => one === 'patch services old');
+    // The operator leads the Service back at once.
+    run.befalls = startedAt(step, operate);
+    await expectDoneWithDeaths(run);
+    const led = run.writes.filter((one) => one === 'patch services old');
     expect(led).toHaveLength(times);
-    for (const one of left) {
-      await expectConverged(one);
-      expectDone(one);
-    }
   },
 );
 

@@ -6,19 +6,14 @@ import { ETCD_BACKUPS } from '../../../shared/api/etcd-backup.ts';
 import { TAKEOVERS } from '../../../shared/api/takeover.ts';
 import { SERVICES } from '../../../shared/stateful/parts.ts';
 import { Carrying, COREOS } from './carrying.ts';
-import { expectConverged, testLives } from './lives.ts';
+import { changesOf, expectConverged, onceAt, testLives } from './lives.ts';
 import { expectDone, forcedAt, livesOf } from './restore-lives.ts';
 import { namesOf } from './takeover-run.ts';
 import { namespace } from './world.ts';
 
 test('it is carried out step by step, and each rests on what is written down', async () => {
   const run = await Carrying.confirmed();
-  const { writes } = run.kube;
-  const before = writes.length;
-  expect(await run.converge()).toBe(true);
-  expectDone(run);
-  const changes = writes.slice(before).filter((one) => !/status| events /.test(one));
-  expect(changes).toEqual([
+  expect(await changesOf(run)).toEqual([
     'patch deployments etcd-operator',
     'etcd raise',
     'create persistentvolumeclaims over-takeover-1',
@@ -29,23 +24,18 @@ test('it is carried out step by step, and each rests on what is written down', a
     'patch persistentvolumeclaims old-c',
     'delete etcdclusters old',
   ]);
+  expectDone(run);
   expect(run.condition('Complete')).toBe('True TakenOver');
   expect(run.status.work?.plan).toBe(run.status.plan?.id);
-  const rest = writes.length;
-  await run.sweep();
-  expect(writes.slice(rest)).toEqual([]);
 });
 
 testLives(() => Carrying.confirmed(), livesOf(COREOS));
 
 test('an alarm that somebody ends is raised again before clients are led over', async () => {
   const run = await Carrying.confirmed();
-  let isEnded = false;
-  run.befalls = ({ step, etcds }) => {
-    if (isEnded || step !== 'SwitchService') return;
-    isEnded = true;
+  run.befalls = onceAt('SwitchService', ({ etcds }) => {
     etcds.alarms = [];
-  };
+  });
   await expectConverged(run);
   expectDone(run);
   const order = run.kube.writes.filter((one) => /^etcd|services/.test(one));
@@ -76,11 +66,10 @@ test('a write to the old members after the switch keeps them', async () => {
 test('another plan than the confirmed one is not begun', async () => {
   const run = await Carrying.confirmed();
   run.edit({ confirm: 'over-000000000000' });
-  const before = run.kube.writes.length;
+  const before = run.writes.length;
   expect(await run.converge(3)).toBe(false);
   expect(run.condition()).toBe('True PlanChanged');
-  const changed = run.kube.writes.slice(before).filter((one) => !/status| events /.test(one));
-  expect(changed).toEqual([]);
+  expect(run.changesFrom(before)).toEqual([]);
   expect(run.status.work).toBeUndefined();
 });
 

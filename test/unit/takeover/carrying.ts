@@ -11,16 +11,7 @@ import type { KubeModel } from '../stateful/kube-model.ts';
 import { stateText } from '../stateful/passed.ts';
 import { collectGarbage, NEW_IP, OLD_ID, restore, takeBackups } from './others-at-work.ts';
 import { TakeoverRun } from './takeover-run.ts';
-import {
-  answerOf,
-  begin,
-  DEPLOYMENTS,
-  namespace,
-  NOW_MS,
-  PODS_OF_OLD,
-  putOperator,
-  world,
-} from './world.ts';
+import { answerOf, begin, namespace, NOW_MS, PODS_OF_OLD, putOperator, world } from './world.ts';
 
 const FIRST_REVISION = 9;
 
@@ -257,9 +248,3 @@ const headsOf = (keys: ReadonlyMap<string, number>): readonly KeyHead[] =>
       lease: '0',
     }))
     .toSorted((one, other) => one.key.compare(other.key));
-
-export const replicasOf = ({ kube }: Carrying): number =>
-  Number(
-    Object(kube.objects.get(`${DEPLOYMENTS.resource}/${namespace}/etcd-operator`)?.['spec'])
-      .replicas,
-  );

@@ -6,18 +6,18 @@ import { PODS, SERVICES, STATEFUL_SETS } from '../../../shared/stateful/parts.ts
 import { chartLabels, chartServices } from '../../builders/legacy-chart.ts';
 import { beginChart, LOGIN, place, putChartPod } from './chart-world.ts';
 import {
-  backAt,
-  backJustBefore,
-  backTooLate,
+  changesOf,
   expectConverged,
-  type Life,
+  expectSteps,
+  once,
+  onceAt,
   testLives,
+  usualLives,
 } from './lives.ts';
 import { NatsCarrying } from './nats-carrying.ts';
 import { isNew } from './nats-others.ts';
 import { at } from './others-at-work.ts';
-import { namesOf } from './takeover-run.ts';
-import { namespace } from './world.ts';
+import { namesOf, objectIn, specIn } from './takeover-run.ts';
 
 const STEPS = [
   'MakeCluster',
@@ -36,19 +36,16 @@ const SELECTOR = {
 };
 
 const confirmed = (): Promise<NatsCarrying> => NatsCarrying.confirmed(() => beginChart());
-const objectIn = ({ kube }: NatsCarrying, key: string) =>
-  kube.objects.get(key.replace('/', `/${namespace}/`));
 
 function serviceIn(run: NatsCarrying) {
-  const found = objectIn(run, 'services/old');
-  const { selector, ports } = Object(found?.['spec']);
+  const { selector, ports } = specIn(run, 'services/old');
   const { targetPort } = Object(ports[0]);
-  return { selector, targetPort, by: found?.metadata.labels?.['app.kubernetes.io/managed-by'] };
+  const { labels } = objectIn(run, 'services/old')?.metadata ?? {};
+  return { selector, targetPort, by: labels?.['app.kubernetes.io/managed-by'] };
 }
 
 function expectDone(run: NatsCarrying): void {
-  const { phase, steps = [] } = run.status;
-  expect([phase, steps.map(({ name }) => name)]).toEqual(['Done', STEPS]);
+  expectSteps(run, STEPS);
   run.tick();
   expect(namesOf(run, 'statefulsets')).toEqual(['new']);
   expect(namesOf(run, 'pods')).toEqual(NEW_PODS);
@@ -56,7 +53,7 @@ function expectDone(run: NatsCarrying): void {
   expect(namesOf(run, 'configmaps')).toEqual(['old-config']);
   const selector = { 'ballast.dev/nats-cluster': 'new' };
   expect(serviceIn(run)).toEqual({ selector, targetPort: 4222, by: undefined });
-  expect(Object(objectIn(run, 'natsclusters/new')?.['spec'])).toMatchObject({ clusterName: 'old' });
+  expect(specIn(run, 'natsclusters/new')).toMatchObject({ clusterName: 'old' });
   expect([...run.clients.values()].every((pod) => isNew(pod))).toBe(true);
 }
 
@@ -72,12 +69,7 @@ function expectRolledBack(run: NatsCarrying): void {
 
 test('it is carried out step by step, and each rests on what is written down', async () => {
   const run = await confirmed();
-  const { writes } = run.kube;
-  const before = writes.length;
-  expect(await run.converge()).toBe(true);
-  expectDone(run);
-  const changes = writes.slice(before).filter((one) => !/status| events /.test(one));
-  expect(changes).toEqual([
+  expect(await changesOf(run)).toEqual([
     'create natsclusters new',
     'create secrets new-users',
     'patch natsclusters new',
@@ -88,33 +80,13 @@ test('it is carried out step by step, and each rests on what is written down', a
     'patch natsclusters new',
     'delete statefulsets old',
   ]);
+  expectDone(run);
   const { stringData } = Object(objectIn(run, 'secrets/new-users'));
   expect(stringData).toEqual({ web: LOGIN.password });
   expect(JSON.stringify(run.status)).not.toContain(LOGIN.password);
 });
 
-const LIVES: readonly Life<NatsCarrying>[] = [
-  ['is carried out', () => undefined, expectDone],
-  ...STEPS.slice(0, 3).map((step): Life<NatsCarrying> => [
-    `is rolled back at ${step}`,
-    backAt(step),
-    expectRolledBack,
-  ]),
-  ['is rolled back just before a server leaves', backJustBefore('MoveClients'), expectRolledBack],
-  ['is to be rolled back after that, and goes on', backTooLate, expectDone],
-];
-
-testLives(confirmed, LIVES);
-
-/** Once, in the first moment of this step. */
-function once(step: string, change: (run: NatsCarrying) => void): NatsCarrying['befalls'] {
-  let isDone = false;
-  return (run) => {
-    if (isDone || run.step !== step) return;
-    isDone = true;
-    change(run);
-  };
-}
+testLives(confirmed, usualLives(STEPS, 'MoveClients', { expectDone, expectRolledBack }));
 
 const remake = ({ kube }: NatsCarrying): void => {
   kube.remove(PODS, at('old-1'));
@@ -125,7 +97,7 @@ test.each(['MakeCluster', 'SwitchService', 'MoveClients'])(
   'a pod that is made anew at %s stops nothing',
   async (step) => {
     const run = await confirmed();
-    run.befalls = once(step, remake);
+    run.befalls = onceAt(step, remake);
     await expectConverged(run);
     expectDone(run);
   },
@@ -133,7 +105,7 @@ test.each(['MakeCluster', 'SwitchService', 'MoveClients'])(
 
 test('where all its pods are gone it is scaled down before it is deleted', async () => {
   const run = await confirmed();
-  run.befalls = once('MoveClients', (one) => {
+  run.befalls = onceAt('MoveClients', (one) => {
     one.isSetAsleep = true;
     for (const name of OLD_PODS) one.kube.remove(PODS, at(name));
   });
@@ -147,7 +119,7 @@ test('where all its pods are gone it is scaled down before it is deleted', async
 test('where the StatefulSet is scaled up nobody is led over', async () => {
   const run = await confirmed();
   const up = { spec: { replicas: 4 } };
-  run.befalls = once('MakeCluster', ({ kube }) => kube.change(STATEFUL_SETS, at('old'), up));
+  run.befalls = onceAt('MakeCluster', ({ kube }) => kube.change(STATEFUL_SETS, at('old'), up));
   expect(await run.converge(40)).toBe(false);
   expect(run.condition()).toBe('True ServersAppeared');
   expect(serviceIn(run).selector).toEqual(SELECTOR);
@@ -156,7 +128,7 @@ test('where the StatefulSet is scaled up nobody is led over', async () => {
 test('servers that somebody brings back leave again', async () => {
   const run = await confirmed();
   const up = { spec: { replicas: 3 } };
-  run.befalls = once('LeaveRoutes', ({ kube }) => kube.change(STATEFUL_SETS, at('old'), up));
+  run.befalls = onceAt('LeaveRoutes', ({ kube }) => kube.change(STATEFUL_SETS, at('old'), up));
   await expectConverged(run);
   expectDone(run);
 });
@@ -173,7 +145,7 @@ test.each(['MoveClients', 'LeaveRoutes'])(
   'where Helm 3 upgrades the chart at %s clients are led over once more',
   async (step) => {
     const run = await confirmed();
-    run.befalls = once(step, upgrade);
+    run.befalls = onceAt(step, upgrade);
     await expectConverged(run);
     expectDone(run);
   },
@@ -182,16 +154,14 @@ test.each(['MoveClients', 'LeaveRoutes'])(
 const isLed = (run: NatsCarrying): boolean =>
   Object.hasOwn(serviceIn(run).selector, 'ballast.dev/nats-cluster');
 
+const isJustLed = (run: NatsCarrying): boolean => run.step === 'SwitchService' && isLed(run);
+
 /** Once, while there is a way back, as soon as clients are led over. */
-function onceLed(change: (run: NatsCarrying) => void): NatsCarrying['befalls'] {
-  let isDone = false;
-  return (run) => {
-    if (isDone || run.step !== 'SwitchService' || !isLed(run)) return;
-    isDone = true;
+const onceLed = (change: (run: NatsCarrying) => void): NatsCarrying['befalls'] =>
+  once(isJustLed, (run) => {
     change(run);
     run.edit({ rollback: true });
-  };
-}
+  });
 
 test('where Helm 3 has upgraded the chart a rollback leads clients back first', async () => {
   const run = await confirmed();
@@ -232,7 +202,7 @@ test('where the Service leads elsewhere no server leaves', async () => {
   const run = await confirmed();
   const elsewhere = { spec: { selector: { ...SELECTOR, 'ballast.dev/nats-cluster': null } } };
   const other = { spec: { selector: { 'app.kubernetes.io/instance': null } } };
-  run.befalls = once('SwitchService', ({ kube }) => {
+  run.befalls = onceAt('SwitchService', ({ kube }) => {
     kube.change(SERVICES, at('old'), elsewhere);
     kube.change(SERVICES, at('old'), other);
   });
@@ -249,17 +219,12 @@ const leadToPort = (targetPort: unknown) => (run: NatsCarrying) => {
 
 test.each<readonly [string, unknown, (run: NatsCarrying) => boolean]>([
   ['not led over', 9999, ({ step }) => step === 'MakeCluster'],
-  ['left by no server', 'nats', (run) => run.step === 'SwitchService' && isLed(run)],
+  ['left by no server', 'nats', isJustLed],
 ])('a Service whose port the servers do not have is %s', async (_, port, isTime) => {
   const run = await confirmed();
-  let isDone = false;
-  run.befalls = (one) => {
-    if (isDone || !isTime(one)) return;
-    isDone = true;
-    leadToPort(port)(one);
-  };
+  run.befalls = once(isTime, leadToPort(port));
   expect(await run.converge(40)).toBe(false);
-  expect([isDone, run.condition()]).toEqual([true, 'True ServiceChanged']);
+  expect([serviceIn(run).targetPort, run.condition()]).toEqual([port, 'True ServiceChanged']);
   expect(run.writes.filter((one) => one.startsWith('patch statefulsets'))).toEqual([]);
   expect(isLed(run)).toBe(port === 'nats');
   leadToPort(4222)(run);
@@ -282,7 +247,7 @@ test.each(['MakeCluster', 'JoinRoutes', 'SwitchService'])(
   'where servers begin to keep streams at %s no client is led over',
   async (step) => {
     const run = await confirmed();
-    run.befalls = once(step, (one) => {
+    run.befalls = onceAt(step, (one) => {
       one.hasStreams = true;
     });
     expect(await run.converge(40)).toBe(false);
@@ -296,7 +261,7 @@ test.each(['MakeCluster', 'JoinRoutes', 'SwitchService'])(
 
 test('once servers leave it goes on, whatever they keep', async () => {
   const run = await confirmed();
-  run.befalls = once('MoveClients', (one) => {
+  run.befalls = onceAt('MoveClients', (one) => {
     one.hasStreams = true;
   });
   await expectConverged(run);

@@ -5,7 +5,7 @@ import { ETCD_CLUSTERS } from '../../../shared/api/etcd-cluster.ts';
 import { CLAIMS } from '../../../shared/stateful/parts.ts';
 import { Carrying } from './carrying.ts';
 import { JoinCarrying } from './join-carrying.ts';
-import { backJustBefore, expectConverged } from './lives.ts';
+import { backJustBefore, expectConverged, once } from './lives.ts';
 import { at } from './others-at-work.ts';
 import { namesOf, type TakeoverRun } from './takeover-run.ts';
 import { WipeCarrying } from './wipe-carrying.ts';
@@ -42,12 +42,13 @@ function backAndThen<One extends TakeoverRun<One>>(
   befalls: () => void,
 ): void {
   const back = backJustBefore('SwitchService');
-  let isDone = false;
+  const then = once(
+    () => run.status.work?.rollingBackAt !== undefined && !hasCluster(run),
+    befalls,
+  );
   run.befalls = () => {
     back(run);
-    if (isDone || run.status.work?.rollingBackAt === undefined || hasCluster(run)) return;
-    isDone = true;
-    befalls();
+    then(run);
   };
 }
 

@@ -6,7 +6,7 @@ import { IMPROBABLE_PEERS } from '../../builders/legacy-improbable.ts';
 import { Carrying } from './carrying.ts';
 import { IMPROBABLE, leaveImprobable } from './improbable-world.ts';
 import { JoinCarrying } from './join-carrying.ts';
-import { expectConverged } from './lives.ts';
+import { expectConverged, onceAt } from './lives.ts';
 import { at } from './others-at-work.ts';
 import { namesOf, type TakeoverRun } from './takeover-run.ts';
 import { WipeCarrying } from './wipe-carrying.ts';
@@ -76,12 +76,7 @@ function putMany<One>({ kube }: TakeoverRun<One>): void {
 }
 
 async function expectCounted<One extends TakeoverRun<One>>(run: TakeoverRun<One>): Promise<void> {
-  let isPut = false;
-  run.befalls = () => {
-    if (isPut || run.step !== 'SwitchService') return;
-    isPut = true;
-    putMany(run);
-  };
+  run.befalls = onceAt('SwitchService', () => putMany(run));
   expect(await run.converge(STEPS_MAX)).toBe(false);
   expect(run.condition()).toBe('True TooMany');
   expect(namesOf(run, 'etcdclusters')).toEqual(['new', 'old']);

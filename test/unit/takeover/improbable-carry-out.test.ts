@@ -6,11 +6,11 @@ import { KubeError } from '../../../shared/kube/errors.ts';
 import { CLEANUP, IMPROBABLE_PEERS } from '../../builders/legacy-improbable.ts';
 import { Carrying } from './carrying.ts';
 import { IMPROBABLE, leaveImprobable, operate, PEERS } from './improbable-world.ts';
-import { expectConverged, testLives } from './lives.ts';
+import { changesOf, expectConverged, testLives } from './lives.ts';
 import { at } from './others-at-work.ts';
-import { expectDone, livesOf } from './restore-lives.ts';
-import { namesOf } from './takeover-run.ts';
-import { DEPLOYMENTS, world } from './world.ts';
+import { expectDone, expectDoneWithDeaths, livesOf, startedAt } from './restore-lives.ts';
+import { namesOf, specIn } from './takeover-run.ts';
+import { world } from './world.ts';
 
 testLives(() => Carrying.confirmed(IMPROBABLE), livesOf(IMPROBABLE));
 
@@ -20,17 +20,12 @@ beforeEach(async () => {
   run = await Carrying.confirmed(IMPROBABLE);
 });
 
-const changesOf = (one: Carrying, before: number): readonly string[] =>
-  one.kube.writes.slice(before).filter((write) => !/status| events /.test(write));
-
 test('it is carried out, and changes nothing of its own but what is planned', async () => {
-  const before = run.kube.writes.length;
-  await expectConverged(run);
+  const changes = await changesOf(run);
   expectDone(run);
   expect([namesOf(run, 'etcdpeers'), namesOf(run, 'replicasets')]).toEqual([[], []]);
-  const service = run.kube.objects.get('services/shop/old');
-  expect(Object(service?.['spec']).publishNotReadyAddresses).toBe(false);
-  expect(changesOf(run, before)).toEqual([
+  expect(specIn(run, 'services/old').publishNotReadyAddresses).toBe(false);
+  expect(changes).toEqual([
     'patch deployments etcd-operator',
     'etcd raise',
     'create persistentvolumeclaims over-takeover-1',
@@ -72,34 +67,16 @@ test('a finalizer of somebody else is left to him', async () => {
   expect(namesOf(other, 'persistentvolumeclaims')).toEqual(expect.arrayContaining(PEERS));
 });
 
-/** Somebody starts it once, at this step. */
-const startedAt =
-  (step: string): Carrying['befalls'] =>
-  (one) => {
-    const { metadata } = one.kube.objects.get('deployments/shop/etcd-operator') ?? {};
-    if (one.step === step && metadata?.annotations === undefined) {
-      const started = { annotations: { 'example.com/started': 'again' } };
-      const deployment = { metadata: started, spec: { replicas: 1 } };
-      one.kube.change(DEPLOYMENTS, at('etcd-operator'), deployment);
-    }
-    return operate(one);
-  };
-
 test.each(['SwitchService', 'ReleasePeers', 'DeleteLegacy'])(
   'an operator that is started at %s is stopped again, and no claim goes',
   async (step) => {
-    run.befalls = startedAt(step);
-    const left = await run.deathsIn(() => expectConverged(run));
-    expectDone(run);
-    for (const one of left) {
-      await expectConverged(one);
-      expectDone(one);
-    }
+    run.befalls = startedAt(step, operate);
+    await expectDoneWithDeaths(run);
   },
 );
 
 test('no peer is changed while an operator runs', async () => {
-  run.befalls = startedAt('ReleasePeers');
+  run.befalls = startedAt('ReleasePeers', operate);
   await expectConverged(run);
   const order = run.kube.writes.filter((one) => /deployments|etcdpeers/.test(one));
   const scaled = 'patch deployments etcd-operator';

@@ -5,16 +5,17 @@ import { expect, test } from 'vitest';
 import { CLAIMS, SERVICES } from '../../../shared/stateful/parts.ts';
 import { JoinCarrying } from './join-carrying.ts';
 import {
-  backAt,
-  backJustBefore,
-  backTooLate,
+  changesOf,
   expectConverged,
+  expectSteps,
   type Life,
+  once,
   testLives,
+  usualLives,
 } from './lives.ts';
 import { at } from './others-at-work.ts';
-import { namesOf } from './takeover-run.ts';
-import { namespace, PODS_OF_OLD } from './world.ts';
+import { namesOf, ownersIn, replicasOf, specIn } from './takeover-run.ts';
+import { PODS_OF_OLD } from './world.ts';
 
 const STEPS = [
   'StopOperator',
@@ -28,19 +29,15 @@ const NEW = ['new-0', 'new-1', 'new-2'];
 
 const membersOf = ({ etcd }: JoinCarrying) => etcd.members.map(({ name }) => name);
 
-const ownersOf = ({ kube }: JoinCarrying, resource: string, name: string) =>
-  kube.objects.get(`${resource}/${namespace}/${name}`)?.metadata.ownerReferences ?? [];
-
 function expectDone(run: JoinCarrying): void {
-  const { phase, steps = [] } = run.status;
-  expect([phase, steps.map(({ name }) => name)]).toEqual(['Done', STEPS]);
+  expectSteps(run, STEPS);
   expect(membersOf(run)).toEqual(NEW);
   expect(namesOf(run, 'etcdclusters')).toEqual(['new']);
   expect(namesOf(run, 'services')).toEqual(['new', 'old-client']);
   expect(namesOf(run, 'pods')).toEqual(NEW.map((name) => `${name}-0`));
   const claims = [...NEW.map((name) => `data-${name}`), 'old-b', 'old-c'];
   expect(namesOf(run, 'persistentvolumeclaims')).toEqual(claims);
-  expect(ownersOf(run, 'persistentvolumeclaims', 'old-b')).toEqual([]);
+  expect(ownersIn(run, 'persistentvolumeclaims/old-b')).toEqual([]);
   expect(run.leadsToNew()).toBe(true);
 }
 
@@ -50,20 +47,16 @@ function expectRolledBack(run: JoinCarrying): void {
   expect(namesOf(run, 'etcdclusters')).toEqual(['old']);
   expect(namesOf(run, 'persistentvolumeclaims')).toEqual(['old-b', 'old-c']);
   expect(namesOf(run, 'pods')).toEqual(PODS_OF_OLD);
-  const service = run.kube.objects.get(`services/${namespace}/old-client`);
-  expect(Object(service?.['spec']).selector).toEqual({ app: 'etcd', etcd_cluster: 'old' });
-  expect(ownersOf(run, 'services', 'old-client')).toMatchObject([{ name: 'old' }]);
-  const operator = run.kube.objects.get(`deployments/${namespace}/etcd-operator`);
-  expect(Object(operator?.['spec']).replicas).toBe(1);
+  const { selector } = specIn(run, 'services/old-client');
+  expect(selector).toEqual({ app: 'etcd', etcd_cluster: 'old' });
+  expect(ownersIn(run, 'services/old-client')).toMatchObject([{ name: 'old' }]);
+  expect(replicasOf(run)).toBe(1);
 }
 
 test('it is carried out step by step, and each rests on what is written down', async () => {
   const run = await JoinCarrying.confirmed();
-  const { writes } = run.kube;
-  const before = writes.length;
-  expect(await run.converge()).toBe(true);
+  const changes = await changesOf(run);
   expectDone(run);
-  const changes = writes.slice(before).filter((one) => !/status| events /.test(one));
   // etcd takes some of them not at once, and is asked again.
   expect(changes.filter((one, place) => one !== changes[place - 1])).toEqual([
     'patch deployments etcd-operator',
@@ -85,9 +78,6 @@ test('it is carried out step by step, and each rests on what is written down', a
     status: 'True',
     message: 'EtcdCluster new has the data and the clients of old.',
   });
-  const rest = writes.length;
-  await run.sweep();
-  expect(writes.slice(rest)).toEqual([]);
 });
 
 test('once it is confirmed it is noted who is there, and who is to join', async () => {
@@ -128,14 +118,11 @@ function leadNew({ etcd, status }: JoinCarrying): void {
 }
 
 const LIVES: readonly Life<JoinCarrying>[] = [
-  ['is carried out', () => undefined, expectDone],
+  ...usualLives(STEPS, 'LeaveMembers', { expectDone, expectRolledBack }),
   ['is led by a new member', leadNew, expectDone],
-  ['is rolled back at StopOperator', backAt('StopOperator'), expectRolledBack],
-  ['is rolled back at JoinMembers', backAt('JoinMembers'), expectRolledBack],
   ['is rolled back when the first is added', backWith(4, false), expectRolledBack],
   ['is rolled back when the EtcdCluster is there', backWith(4, true), expectRolledBack],
   ['is rolled back amid joining', backWith(5, true), expectRolledBack],
-  ['is rolled back at SwitchService', backAt('SwitchService'), expectRolledBack],
   ['is rolled back when clients are led over', backOnceLedOver, expectRolledBack],
   [
     'is rolled back with a new member leading',
@@ -145,8 +132,6 @@ const LIVES: readonly Life<JoinCarrying>[] = [
     },
     expectRolledBack,
   ],
-  ['is rolled back just before one leaves', backJustBefore('LeaveMembers'), expectRolledBack],
-  ['is to be rolled back after that, and goes on', backTooLate, expectDone],
 ];
 
 testLives(() => JoinCarrying.confirmed(), LIVES);
@@ -290,13 +275,12 @@ test('an EtcdCluster of that name that is not ours is told of before anybody joi
 
 test('a Service that somebody leads back is led over again before others leave', async () => {
   const run = await JoinCarrying.confirmed();
-  let isLedBack = false;
-  run.befalls = ({ kube, step, etcd }) => {
-    if (isLedBack || step !== 'LeaveMembers' || etcd.members.length > 5) return;
-    isLedBack = true;
-    const selector = { 'ballast.dev/etcd-cluster': null, app: 'etcd', etcd_cluster: 'old' };
+  const isTime = ({ step, etcd }: JoinCarrying): boolean =>
+    step === 'LeaveMembers' && etcd.members.length <= 5;
+  const selector = { 'ballast.dev/etcd-cluster': null, app: 'etcd', etcd_cluster: 'old' };
+  run.befalls = once(isTime, ({ kube }) => {
     kube.change(SERVICES, at('old-client'), { spec: { selector } });
-  };
+  });
   await expectConverged(run);
   expectDone(run);
   expect(run.writes.filter((one) => one === 'patch services old-client')).toHaveLength(2);
@@ -314,14 +298,11 @@ function deleteNew({ kube }: JoinCarrying, resources: readonly string[]): void {
 }
 
 /** Once the first new member is well. */
-const deletedOnce = (resources: readonly string[]) => {
-  let isGone = false;
-  return (run: JoinCarrying): void => {
-    if (isGone || run.etcd.byName('new-0')?.isWell !== true) return;
-    isGone = true;
-    deleteNew(run, resources);
-  };
-};
+const deletedOnce = (resources: readonly string[]) =>
+  once(
+    ({ etcd }: JoinCarrying) => etcd.byName('new-0')?.isWell === true,
+    (run) => deleteNew(run, resources),
+  );
 function endClaims({ kube, cluster, etcd }: JoinCarrying): void {
   const isTime = etcd.byName('new-0')?.isStarted === true && cluster === undefined;
   const metadata = { deletionTimestamp: '2026-11-28T08:00:00Z' };

@@ -15,6 +15,25 @@ export type Life<Run> = readonly [
 
 type Turning = Pick<TakeoverRun<never>, 'step' | 'status' | 'edit'>;
 
+/** Befalls a run in the first moment in which it is so; a copy does not live it again. */
+export function once<Run>(
+  isTime: (run: Run) => boolean,
+  change: (run: Run) => void,
+): (run: Run) => void {
+  let isDone = false;
+  return (run) => {
+    if (isDone || !isTime(run)) return;
+    isDone = true;
+    change(run);
+  };
+}
+
+/** Befalls a run in the first moment of this step. */
+export const onceAt = <Run extends Pick<Turning, 'step'>>(
+  step: string,
+  change: (run: Run) => void,
+): ((run: Run) => void) => once(({ step: now }) => now === step, change);
+
 /** Rolled back as soon as this step is begun. */
 export const backAt =
   (step: string) =>
@@ -31,13 +50,49 @@ export const backJustBefore =
   };
 
 /** Asked for once there is no way back, by somebody whom the API server would refuse it. */
-export function backTooLate(run: Turning): void {
+function backTooLate(run: Turning): void {
   if (run.status.work?.switchingAt !== undefined) run.edit({ rollback: true });
 }
 
 export async function expectConverged(run: Pick<TakeoverRun<never>, 'converge'>): Promise<void> {
   expect(await run.converge()).toBe(true);
 }
+
+/** These steps are all, and each is done. */
+export function expectSteps({ status }: Pick<Turning, 'status'>, names: readonly string[]): void {
+  const { phase, steps = [] } = status;
+  expect([phase, steps.map(({ name }) => name)]).toEqual(['Done', names]);
+  expect(steps.every(({ doneAt }) => doneAt !== undefined)).toBe(true);
+}
+
+/** Changes from now until it is over, after which nothing more is written. */
+export async function changesOf<Run>(run: TakeoverRun<Run>): Promise<readonly string[]> {
+  const before = run.writes.length;
+  await expectConverged(run);
+  const end = run.writes.length;
+  await run.sweep();
+  expect(run.writes.slice(end)).toEqual([]);
+  return run.changesFrom(before);
+}
+
+interface Ends<Run> {
+  readonly expectDone: (run: Run) => void;
+  readonly expectRolledBack: (run: Run) => void;
+}
+
+/** Those of each takeover. `last`: the step in which the way back ends. */
+export const usualLives = <Run extends Turning>(
+  steps: readonly string[],
+  last: string,
+  { expectDone, expectRolledBack }: Ends<Run>,
+): readonly Life<Run>[] => [
+  ['is carried out', () => undefined, expectDone],
+  ...steps
+    .slice(0, steps.indexOf(last))
+    .map((step): Life<Run> => [`is rolled back at ${step}`, backAt(step), expectRolledBack]),
+  [`is rolled back in the last moment, at ${last}`, backJustBefore(last), expectRolledBack],
+  ['is to be rolled back after that, and goes on', backTooLate, expectDone],
+];
 
 export function testLives<Run extends TakeoverRun<Run>>(
   confirmed: () => Promise<Run>,

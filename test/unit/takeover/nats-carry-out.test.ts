@@ -8,17 +8,19 @@ import { PODS, SECRETS, SERVICES } from '../../../shared/stateful/parts.ts';
 import {
   backAt,
   backJustBefore,
-  backTooLate,
+  changesOf,
   expectConverged,
-  type Life,
+  expectSteps,
+  onceAt,
   testLives,
+  usualLives,
 } from './lives.ts';
 import { NatsCarrying } from './nats-carrying.ts';
 import { isNew } from './nats-others.ts';
 import { putConfig, USERS } from './nats-world.ts';
 import { configText } from '../../builders/legacy-nats.ts';
 import { at } from './others-at-work.ts';
-import { namesOf } from './takeover-run.ts';
+import { namesOf, objectIn, ownersIn, replicasOf, specIn } from './takeover-run.ts';
 import { DEPLOYMENTS, namespace } from './world.ts';
 
 const STEPS = [
@@ -34,22 +36,15 @@ const NEW_PODS = ['new-0', 'new-1', 'new-2'];
 const OLD_PODS = ['old-1', 'old-2', 'old-3'];
 const KEPT = NEW_PODS.map((name) => `data-${name}`);
 
-const objectIn = ({ kube }: NatsCarrying, key: string) =>
-  kube.objects.get(key.replace('/', `/${namespace}/`));
-const serviceIn = (run: NatsCarrying) => objectIn(run, 'services/old');
-const selectorIn = (run: NatsCarrying): object => Object(Object(serviceIn(run)?.['spec']).selector);
-const operatorIn = (run: NatsCarrying): number =>
-  Number(Object(objectIn(run, 'deployments/nats-operator')?.['spec']).replicas);
+const selectorIn = (run: NatsCarrying): object => specIn(run, 'services/old').selector;
 
 function expectDone(run: NatsCarrying): void {
-  const { phase, steps = [] } = run.status;
-  expect([phase, steps.map(({ name }) => name)]).toEqual(['Done', STEPS]);
-  expect(steps.every(({ doneAt }) => doneAt !== undefined)).toBe(true);
+  expectSteps(run, STEPS);
   run.tick();
   expect(namesOf(run, 'natsclusters')).toEqual(['new']);
-  expect(Object(objectIn(run, 'natsclusters/new')?.['spec'])).not.toHaveProperty('extraRoutes');
+  expect(specIn(run, 'natsclusters/new')).not.toHaveProperty('extraRoutes');
   expect(namesOf(run, 'services')).toEqual(['new', 'new-headless', 'old']);
-  expect(serviceIn(run)?.metadata.ownerReferences ?? []).toEqual([]);
+  expect(ownersIn(run, 'services/old')).toEqual([]);
   expect(namesOf(run, 'pods')).toEqual(NEW_PODS);
   expect(namesOf(run, 'secrets')).toEqual(['new-users']);
   expect([...run.clients.values()].every((pod) => isNew(pod))).toBe(true);
@@ -57,27 +52,23 @@ function expectDone(run: NatsCarrying): void {
 
 function expectRolledBack(run: NatsCarrying): void {
   expect(run.status.phase).toBe('RolledBack');
-  expect(operatorIn(run)).toBe(1);
+  expect(replicasOf(run, 'nats-operator')).toBe(1);
   run.tick();
   expect(namesOf(run, 'natsclusters')).toEqual(['old']);
   expect(namesOf(run, 'pods')).toEqual(OLD_PODS);
   expect(namesOf(run, 'secrets')).toEqual(['old']);
   expect(namesOf(run, 'services')).toEqual(['old', 'old-mgmt']);
   expect(selectorIn(run)).toEqual({ app: 'nats', nats_cluster: 'old' });
-  const owners = serviceIn(run)?.metadata.ownerReferences ?? [];
-  expect(owners).toEqual([expect.objectContaining({ kind: 'NatsCluster', name: 'old' })]);
+  expect(ownersIn(run, 'services/old')).toEqual([
+    expect.objectContaining({ kind: 'NatsCluster', name: 'old' }),
+  ]);
   const claims = namesOf(run, 'persistentvolumeclaims');
   expect([[], KEPT]).toContainEqual(claims);
 }
 
 test('it is carried out step by step, and each rests on what is written down', async () => {
   const run = await NatsCarrying.confirmed();
-  const { writes } = run.kube;
-  const before = writes.length;
-  expect(await run.converge()).toBe(true);
-  expectDone(run);
-  const changes = writes.slice(before).filter((one) => !/status| events /.test(one));
-  expect(changes).toEqual([
+  expect(await changesOf(run)).toEqual([
     'patch deployments nats-operator',
     'create natsclusters new',
     'create secrets new-users',
@@ -89,27 +80,17 @@ test('it is carried out step by step, and each rests on what is written down', a
     'patch natsclusters new',
     'delete natsclusters old',
   ]);
+  expectDone(run);
   expect(run.condition('Complete')).toBe('True TakenOver');
   const { stringData } = Object(objectIn(run, 'secrets/new-users'));
   expect(stringData).toEqual({ web: USERS.users[0]?.password });
   expect(JSON.stringify(run.status)).not.toContain(USERS.users[0]?.password);
-  const rest = writes.length;
-  await run.sweep();
-  expect(writes.slice(rest)).toEqual([]);
 });
 
-const LIVES: readonly Life<NatsCarrying>[] = [
-  ['is carried out', () => undefined, expectDone],
-  ...STEPS.slice(0, 4).map((step): Life<NatsCarrying> => [
-    `is rolled back at ${step}`,
-    backAt(step),
-    expectRolledBack,
-  ]),
-  ['is rolled back just before a server leaves', backJustBefore('MoveClients'), expectRolledBack],
-  ['is to be rolled back after that, and goes on', backTooLate, expectDone],
-];
-
-testLives(() => NatsCarrying.confirmed(), LIVES);
+testLives(
+  () => NatsCarrying.confirmed(),
+  usualLives(STEPS, 'MoveClients', { expectDone, expectRolledBack }),
+);
 
 test('a client that never comes back holds up nobody for longer than a minute', async () => {
   const run = await NatsCarrying.confirmed();
@@ -163,16 +144,6 @@ const at40 = async (befalls: NatsCarrying['befalls']): Promise<NatsCarrying> => 
   return run;
 };
 
-/** Once each. */
-function once(step: string, change: (run: NatsCarrying) => void): NatsCarrying['befalls'] {
-  let isDone = false;
-  return (run) => {
-    if (isDone || run.step !== step) return;
-    isDone = true;
-    change(run);
-  };
-}
-
 /** That of a Takeover of the same name, which is gone. */
 const takeName = ({ kube }: NatsCarrying): void => {
   const metadata = { ...at('new'), labels: { 'ballast.dev/takeover': 'over' } };
@@ -225,15 +196,15 @@ function anotherPod({ kube }: NatsCarrying): void {
 const UNTOUCHED = ['delete pods old-1', 'delete natsclusters old', 'patch services old'];
 
 test.each<readonly [string, NatsCarrying['befalls'], string]>([
-  ['the name is taken meanwhile', once('StopOperator', takeName), 'True NameTaken'],
-  ['the Secret is taken meanwhile', once('StopOperator', takeSecret), 'True NameTaken'],
+  ['the name is taken meanwhile', onceAt('StopOperator', takeName), 'True NameTaken'],
+  ['the Secret is taken meanwhile', onceAt('StopOperator', takeSecret), 'True NameTaken'],
   ['an operator appears', appear, 'True OperatorAppeared'],
-  ['a pod appears', once('MakeCluster', anotherPod), 'True ServersAppeared'],
-  ['the Service leads elsewhere', once('MakeCluster', redirect), 'True ServiceChanged'],
+  ['a pod appears', onceAt('MakeCluster', anotherPod), 'True ServersAppeared'],
+  ['the Service leads elsewhere', onceAt('MakeCluster', redirect), 'True ServiceChanged'],
   ['no route comes about', hideRoutes, 'True RoutesMissing'],
   ['new servers do not answer', hushNew, 'True RoutesMissing'],
   ['an old server that runs does not answer', hushOne, 'True RoutesMissing'],
-  ['servers were told something else', once('StopOperator', tellOthers), 'True SpecChanged'],
+  ['servers were told something else', onceAt('StopOperator', tellOthers), 'True SpecChanged'],
 ])('where %s nobody is led over, and no server leaves', async (_, befalls, degraded) => {
   const run = await at40(befalls);
   expect(run.condition()).toBe(degraded);
@@ -250,14 +221,16 @@ test('a server that has ended is not waited for, and is not said to have been se
 });
 
 test('what is confirmed is not changed by an edit of the spec', async () => {
-  const grow = once('JoinRoutes', (one) => one.edit({ into: { spec: { replicas: 5 } } }));
+  const grow = onceAt('JoinRoutes', (one: NatsCarrying) =>
+    one.edit({ into: { spec: { replicas: 5 } } }),
+  );
   const run = await at40(grow);
   expect(run.condition()).toBe('True SpecChanged');
   expect(selectorIn(run)).toEqual({ app: 'nats', nats_cluster: 'old' });
 });
 
 test('a NatsCluster of somebody else is not taken back', async () => {
-  const run = await at40(once('StopOperator', takeName));
+  const run = await at40(onceAt('StopOperator', takeName));
   run.edit({ rollback: true });
   await expectConverged(run);
   expect(namesOf(run, 'natsclusters')).toEqual(['new', 'old']);
@@ -309,7 +282,7 @@ const removeLegacy = ({ kube }: NatsCarrying): void => {
 };
 
 test('where the legacy object is deleted by somebody the new servers are kept', async () => {
-  const run = await at40(once('MoveClients', removeLegacy));
+  const run = await at40(onceAt('MoveClients', removeLegacy));
   expect(run.condition()).toBe('True LegacyGone');
   expect(namesOf(run, 'pods')).toEqual(NEW_PODS);
   run.edit({ rollback: true });

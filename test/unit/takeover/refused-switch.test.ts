@@ -6,6 +6,7 @@ import { ETCD_CLUSTERS } from '../../../shared/api/etcd-cluster.ts';
 import { SERVICES } from '../../../shared/stateful/parts.ts';
 import { Carrying } from './carrying.ts';
 import { JoinCarrying } from './join-carrying.ts';
+import { once, onceAt } from './lives.ts';
 import { NatsCarrying } from './nats-carrying.ts';
 import { at } from './others-at-work.ts';
 import { expectDone } from './restore-lives.ts';
@@ -30,12 +31,9 @@ type Befallen = Pick<TakeoverRun<never>, 'status' | 'step' | 'kube' | 'befalls'>
 
 /** From the moment on in which this holds. */
 function refuseOnce(run: Befallen, isTime: () => boolean): void {
-  let isPast = false;
-  run.befalls = () => {
-    if (isPast || !isTime()) return;
-    isPast = true;
+  run.befalls = once(isTime, () => {
     run.kube.refuses = refusesPatch;
-  };
+  });
 }
 
 const selectorOf = (service: string): unknown =>
@@ -95,13 +93,11 @@ test('a patch that comes late has led clients over, and nothing is taken back', 
   expect(await run.converge(3)).toBe(false);
   expect(run.condition()).toBe('True ServiceRefused');
   run.edit({ rollback: true });
-  let isLed = false;
-  run.befalls = ({ kube, status }) => {
-    if (isLed || status.work?.rollingBackAt === undefined) return;
-    isLed = true;
+  const isBack = ({ status }: Carrying): boolean => status.work?.rollingBackAt !== undefined;
+  run.befalls = once(isBack, ({ kube }) => {
     const spec = { selector: { ...NONE_OF_OLD, 'ballast.dev/etcd-cluster': 'new' } };
     kube.change(SERVICES, at('old-client'), { metadata: { ownerReferences: null }, spec });
-  };
+  });
   const before = run.writes.length;
   expect(await run.converge(LONG)).toBe(false);
   expect(run.condition()).toBe('True LedOver');
@@ -119,16 +115,13 @@ test('a Service that somebody leads back once it was led over gives no way back'
   const first = world.kube.objects.get(`services/${namespace}/old-client`);
   const operator = world.kube.objects.get(`deployments/${namespace}/etcd-operator`);
   if (first === undefined || operator === undefined) throw new Error('there is none');
-  let isPast = false;
-  run.befalls = ({ kube, step }) => {
-    if (isPast || step !== 'OrphanClaims') return;
-    isPast = true;
+  run.befalls = onceAt('OrphanClaims', ({ kube }) => {
     const { ownerReferences } = first.metadata;
     const { selector } = Object(first['spec']);
     const spec = { selector: { ...selector, 'ballast.dev/etcd-cluster': null } };
     kube.change(SERVICES, at('old-client'), { metadata: { ownerReferences }, spec });
     kube.put(DEPLOYMENTS, { ...operator, metadata: at('another-operator') });
-  };
+  });
   expect(await run.converge(LONG)).toBe(false);
   expect(run.condition()).toBe('True OperatorAppeared');
   expect(run.status.work?.switchingAt).toBeDefined();
@@ -137,16 +130,14 @@ test('a Service that somebody leads back once it was led over gives no way back'
 test('Wipe: where the new one is lost just before the switch there is a way back', async () => {
   const run = await WipeCarrying.confirmed();
   const before = selectorOf('old-client');
-  let isPast = false;
-  run.befalls = ({ kube, status }) => {
-    if (isPast || status.work?.switchingAt === undefined) return;
-    isPast = true;
+  const isNoted = ({ status }: WipeCarrying): boolean => status.work?.switchingAt !== undefined;
+  run.befalls = once(isNoted, ({ kube }) => {
     kube.remove(ETCD_CLUSTERS, at('new'));
     const metadata = { ...at('new'), labels: { 'example.com/of': 'somebody' } };
     const annotations = { 'ballast.dev/etcd-cluster-id': 'waits' };
     const theirs = { ...metadata, annotations };
     kube.put(ETCD_CLUSTERS, { apiVersion: 'v1', kind: 'EtcdCluster', metadata: theirs });
-  };
+  });
   expect(await run.converge(LONG)).toBe(false);
   expect(run.condition()).toBe('True NameTaken');
   expect([run.status.work?.switchingAt, selectorOf('old-client')]).toEqual([undefined, before]);

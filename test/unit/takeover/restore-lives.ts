@@ -1,21 +1,21 @@
 // Lives of a takeover by snapshot and restore, whichever operator left the old etcd: what befalls
 // it, and how it has to end.
 import { expect } from 'vitest';
-import { type Carrying, COPYING, type OldEtcd, replicasOf } from './carrying.ts';
-import { backAt, backJustBefore, backTooLate, type Life } from './lives.ts';
-import { namesOf } from './takeover-run.ts';
+import type { Carrying, OldEtcd } from './carrying.ts';
+import { expectConverged, expectSteps, type Life, usualLives } from './lives.ts';
+import { at } from './others-at-work.ts';
+import { namesOf, objectIn, replicasOf } from './takeover-run.ts';
+import { DEPLOYMENTS } from './world.ts';
 
 export function expectDone(run: Carrying): void {
-  const { service, claims, steps: all } = run.old;
-  const { phase, steps = [], work } = run.status;
-  expect([phase, steps.map(({ name }) => name)]).toEqual(['Done', all]);
-  expect(steps.every(({ doneAt }) => doneAt !== undefined)).toBe(true);
+  const { service, claims, steps } = run.old;
+  expectSteps(run, steps);
   expect(namesOf(run, 'etcdclusters')).toEqual(['new']);
   expect(namesOf(run, 'services')).toEqual([service]);
   expect(run.led).toEqual({ 'ballast.dev/etcd-cluster': 'new' });
   expect(namesOf(run, 'statefulsets')).toEqual([]);
   expect(namesOf(run, 'pods')).toEqual(['new-0-0']);
-  const made = ['data-new-0', `over-takeover-${work?.attempt}`];
+  const made = ['data-new-0', `over-takeover-${run.status.work?.attempt}`];
   expect(namesOf(run, 'persistentvolumeclaims')).toEqual([...claims, ...made].toSorted());
 }
 
@@ -63,17 +63,31 @@ function forcedOnceNoted(run: Carrying): void {
 }
 
 export const livesOf = ({ steps }: OldEtcd): readonly Life<Carrying>[] => [
-  ['is carried out', () => undefined, expectDone],
+  ...usualLives(steps, 'SwitchService', { expectDone, expectRolledBack }),
   ['is written to after the snapshot', forcedAt('MakeCluster'), expectDone],
   ['is written to just before clients are led over', forcedAt('SwitchService'), expectDone],
   ['is written to when it is noted that they are', forcedOnceNoted, expectDone],
-  ...steps
-    .filter((step) => COPYING.includes(step))
-    .map((step): Life<Carrying> => [`is rolled back at ${step}`, backAt(step), expectRolledBack]),
-  [
-    'is rolled back just before clients are led over',
-    backJustBefore('SwitchService'),
-    expectRolledBack,
-  ],
-  ['is to be rolled back after that, and goes on', backTooLate, expectDone],
 ];
+
+/** Somebody starts the operator at this step, once and for all copies of the run by themselves. */
+export const startedAt =
+  (step: string, operate: Carrying['befalls']): Carrying['befalls'] =>
+  (run) => {
+    const { metadata } = objectIn(run, 'deployments/etcd-operator') ?? {};
+    if (run.step === step && metadata?.annotations === undefined) {
+      const annotations = { 'example.com/started': 'again' };
+      const deployment = { metadata: { annotations }, spec: { replicas: 1 } };
+      run.kube.change(DEPLOYMENTS, at('etcd-operator'), deployment);
+    }
+    operate(run);
+  };
+
+/** It is carried out, also where the process dies at any write. */
+export async function expectDoneWithDeaths(run: Carrying): Promise<void> {
+  const left = await run.deathsIn(() => expectConverged(run));
+  expectDone(run);
+  for (const one of left) {
+    await expectConverged(one);
+    expectDone(one);
+  }
+}

@@ -54,6 +54,11 @@ export abstract class TakeoverRun<Run> implements PassingRun {
     return this.kube.writes;
   }
 
+  /** From that place on, but for the status and Events. */
+  changesFrom(place: number): readonly string[] {
+    return this.writes.slice(place).filter((one) => !/status| events /.test(one));
+  }
+
   edit(spec: object): void {
     this.kube.change(TAKEOVERS, at('over'), { spec });
   }
@@ -114,5 +119,20 @@ export abstract class TakeoverRun<Run> implements PassingRun {
   }
 }
 
-export const namesOf = <Run>({ kube }: TakeoverRun<Run>, resource: string): readonly string[] =>
+type InKube = Pick<TakeoverRun<never>, 'kube'>;
+
+/** `key`: its resource and its name. */
+export const objectIn = ({ kube }: InKube, key: string): KubeObject | undefined =>
+  kube.objects.get(key.replace('/', `/${namespace}/`));
+
+export const specIn = (run: InKube, key: string) => Object(objectIn(run, key)?.['spec']);
+
+export const ownersIn = (run: InKube, key: string) =>
+  objectIn(run, key)?.metadata.ownerReferences ?? [];
+
+/** Those of the Deployment of an operator. */
+export const replicasOf = (run: InKube, operator = 'etcd-operator'): number =>
+  Number(specIn(run, `deployments/${operator}`).replicas);
+
+export const namesOf = ({ kube }: InKube, resource: string): readonly string[] =>
   [...kube.of(resource).values()].map(({ metadata }: KubeObject) => metadata.name).toSorted();

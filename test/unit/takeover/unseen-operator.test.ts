@@ -3,10 +3,11 @@
 import { expect, test } from 'vitest';
 import { Carrying, COREOS } from './carrying.ts';
 import { JoinCarrying } from './join-carrying.ts';
+import { once } from './lives.ts';
 import { NatsCarrying } from './nats-carrying.ts';
 import { beginNats, putNatsOperator } from './nats-world.ts';
 import { at } from './others-at-work.ts';
-import type { TakeoverRun } from './takeover-run.ts';
+import { replicasOf, type TakeoverRun } from './takeover-run.ts';
 import { WipeCarrying } from './wipe-carrying.ts';
 import { begin, DEPLOYMENTS, forbid, namespace, putTakeover, world } from './world.ts';
 
@@ -41,12 +42,7 @@ type Befallen = Pick<TakeoverRun<never>, 'step' | 'edit' | 'befalls'>;
 
 /** Once, when one of these steps is begun. */
 function befallOnce(run: Befallen, steps: readonly string[], befall: () => void): void {
-  let isPast = false;
-  run.befalls = () => {
-    if (isPast || !steps.includes(run.step ?? '')) return;
-    isPast = true;
-    befall();
-  };
+  run.befalls = once(() => steps.includes(run.step ?? ''), befall);
 }
 
 /** Amid its way it is rolled back, and this befalls it. */
@@ -58,9 +54,6 @@ const backWith = (run: Befallen, befall: () => void): void =>
 
 const AT_FIRST = ['StopOperator'];
 
-const replicasOf = (operator: string): unknown =>
-  Object(world.kube.objects.get(`deployments/${namespace}/${operator}`)?.['spec']).replicas;
-
 test.each(RUNS)('%s: one that may not be looked at is not stopped', async (_, start, operator) => {
   const run = await start();
   const { kube } = world;
@@ -68,12 +61,11 @@ test.each(RUNS)('%s: one that may not be looked at is not stopped', async (_, st
   const before = run.writes.length;
   befallOnce(run, AT_FIRST, () => forbid('deployments', operator));
   expect(await run.converge(LONG)).toBe(false);
-  expect([run.condition(), replicasOf(operator)]).toEqual(['True OperatorForbidden', 1]);
-  const changes = run.writes.slice(before).filter((one) => !/status| events /.test(one));
-  expect(changes).toEqual([]);
+  expect([run.condition(), replicasOf(run, operator)]).toEqual(['True OperatorForbidden', 1]);
+  expect(run.changesFrom(before)).toEqual([]);
   kube.get = get;
   expect(await run.converge()).toBe(true);
-  expect([run.status.phase, replicasOf(operator)]).toEqual(['Done', 0]);
+  expect([run.status.phase, replicasOf(run, operator)]).toEqual(['Done', 0]);
 });
 
 test.each(RUNS)('%s: one that is gone is not stopped', async (_, start, operator) => {
@@ -96,10 +88,10 @@ test.each(RUNS)('%s: on rollback it is waited for the right', async (_, start, o
   const get = kube.get.bind(kube);
   backWith(run, () => forbid('deployments', operator));
   expect(await run.converge(LONG)).toBe(false);
-  expect([run.condition(), replicasOf(operator)]).toEqual(['True OperatorForbidden', 0]);
+  expect([run.condition(), replicasOf(run, operator)]).toEqual(['True OperatorForbidden', 0]);
   kube.get = get;
   expect(await run.converge()).toBe(true);
-  expect([run.status.phase, replicasOf(operator)]).toEqual(['RolledBack', 1]);
+  expect([run.status.phase, replicasOf(run, operator)]).toEqual(['RolledBack', 1]);
 });
 
 test.each(RUNS)('%s: a rollback says that it is gone', async (_, start, operator) => {
@@ -115,5 +107,5 @@ test('one whose image is another since it was stopped is started again', async (
   const template = { spec: { containers: [{ image: 'example.com/mirrored:v0.9.4' }] } };
   backWith(run, () => world.kube.change(DEPLOYMENTS, at('etcd-operator'), { spec: { template } }));
   expect(await run.converge()).toBe(true);
-  expect(replicasOf('etcd-operator')).toBe(1);
+  expect(replicasOf(run)).toBe(1);
 });

@@ -7,36 +7,33 @@ import { ETCD_PEERS } from '../../../shared/api/etcd-peer.ts';
 import { LEGACY_ETCDS } from '../../../shared/api/takeover.ts';
 import { CLAIMS, PODS, SECRETS, SERVICES } from '../../../shared/stateful/parts.ts';
 import {
-  backAt,
-  backJustBefore,
-  backTooLate,
+  changesOf,
   expectConverged,
+  expectSteps,
   type Life,
+  once,
   testLives,
+  usualLives,
 } from './lives.ts';
 import { at } from './others-at-work.ts';
 import { beginWithTls } from './secrets.ts';
-import { namesOf } from './takeover-run.ts';
+import { namesOf, objectIn, ownersIn, replicasOf } from './takeover-run.ts';
 import { WipeCarrying } from './wipe-carrying.ts';
-import { begin, DEPLOYMENTS, namespace, PODS_OF_OLD, world } from './world.ts';
+import { begin, DEPLOYMENTS, PODS_OF_OLD, world } from './world.ts';
 
 const STEPS = ['StopOperator', 'MakeCluster', 'SwitchService', 'OrphanClaims', 'DeleteLegacy'];
 
-const ownersOf = ({ kube }: WipeCarrying, resource: string, name: string) =>
-  kube.objects.get(`${resource}/${namespace}/${name}`)?.metadata.ownerReferences ?? [];
-
 function expectDone(run: WipeCarrying): void {
-  const { phase, steps = [] } = run.status;
-  expect([phase, steps.map(({ name }) => name)]).toEqual(['Done', STEPS]);
+  expectSteps(run, STEPS);
   expect(namesOf(run, 'etcdclusters')).toEqual(['new']);
   expect(namesOf(run, 'services')).toEqual(['new', 'old-client']);
   expect(namesOf(run, 'pods')).toEqual(['new-0-0']);
   const claims = ['data-new-0', 'data-new-1', 'old-b', 'old-c'];
   expect(namesOf(run, 'persistentvolumeclaims')).toEqual(claims);
   for (const name of ['old-b', 'old-c']) {
-    expect(ownersOf(run, 'persistentvolumeclaims', name)).toEqual([]);
+    expect(ownersIn(run, `persistentvolumeclaims/${name}`)).toEqual([]);
   }
-  expect(ownersOf(run, 'services', 'old-client')).toEqual([]);
+  expect(ownersIn(run, 'services/old-client')).toEqual([]);
   expect(run.leadsToNew()).toBe(true);
 }
 
@@ -49,16 +46,12 @@ function expectRolledBack(run: WipeCarrying): void {
   expect(namesOf(run, 'pods')).toEqual(PODS_OF_OLD);
   expect(namesOf(run, 'services')).toEqual(['old', 'old-client']);
   for (const name of ['old-b', 'old-c']) {
-    expect(ownersOf(run, 'persistentvolumeclaims', name)).toMatchObject([{ name: 'old' }]);
+    expect(ownersIn(run, `persistentvolumeclaims/${name}`)).toMatchObject([{ name: 'old' }]);
   }
-  expect(ownersOf(run, 'services', 'old-client')).toMatchObject([{ name: 'old' }]);
+  expect(ownersIn(run, 'services/old-client')).toMatchObject([{ name: 'old' }]);
   expect(run.leadsToNew()).toBe(false);
-  const operator = run.kube.objects.get(`deployments/${namespace}/etcd-operator`);
-  expect(Object(operator?.['spec']).replicas).toBe(1);
+  expect(replicasOf(run)).toBe(1);
 }
-
-const changesOf = (run: WipeCarrying, from: number): readonly string[] =>
-  run.writes.slice(from).filter((one) => !/status| events /.test(one));
 
 const DONE = [
   'patch deployments etcd-operator',
@@ -75,10 +68,8 @@ test.each([
   ['answers nobody', []],
 ])('where who %s it is carried out, step by step', async (_, answering) => {
   const run = await WipeCarrying.confirmed({ answering });
-  const before = run.writes.length;
-  await expectConverged(run);
+  expect(await changesOf(run)).toEqual(DONE);
   expectDone(run);
-  expect(changesOf(run, before)).toEqual(DONE);
   const complete = run.status.conditions?.find(({ type }) => type === 'Complete');
   expect(complete).toMatchObject({
     status: 'True',
@@ -88,9 +79,6 @@ test.each([
       'claims old-b, old-c.',
   });
   expect(run.status.members?.map(({ pod }) => pod)).toEqual(PODS_OF_OLD);
-  const rest = run.writes.length;
-  await run.sweep();
-  expect(run.writes.slice(rest)).toEqual([]);
 });
 
 test('one without a pod is carried out', async () => {
@@ -132,23 +120,12 @@ const isMarked: When = (run) => run.claim('data-new-0')?.metadata.annotations?.[
 const isJoined: When = (run) => run.claim('data-new-1') !== undefined;
 
 const LIVES: readonly Life<WipeCarrying>[] = [
-  ['is carried out', () => undefined, expectDone],
-  ...STEPS.slice(0, 2).map((step): Life<WipeCarrying> => [
-    `is rolled back at ${step}`,
-    backAt(step),
-    expectRolledBack,
-  ]),
+  ...usualLives(STEPS, 'SwitchService', { expectDone, expectRolledBack }),
   ['is rolled back when the EtcdCluster is there', backWhen(isMade), expectRolledBack],
   ['is rolled back when it has a claim', backWhen(hasClaim), expectRolledBack],
   ['is rolled back when it is born', backWhen(isBorn), expectRolledBack],
   ['is rolled back when its claim is marked', backWhen(isMarked), expectRolledBack],
   ['is rolled back when another member joins', backWhen(isJoined), expectRolledBack],
-  [
-    'is rolled back just before clients are led over',
-    backJustBefore('SwitchService'),
-    expectRolledBack,
-  ],
-  ['is to be rolled back after that, and goes on', backTooLate, expectDone],
 ];
 
 testLives(() => WipeCarrying.confirmed({ answering: ['old-b'] }), LIVES);
@@ -180,7 +157,7 @@ const onceBegun =
 const putNew = (marks: (uid: string) => object = () => ({})) =>
   onceBegun(({ kube, cluster }) => {
     if (cluster !== undefined) return;
-    const { uid = '' } = kube.objects.get(`takeovers/${namespace}/over`)?.metadata ?? {};
+    const { uid = '' } = objectIn({ kube }, 'takeovers/over')?.metadata ?? {};
     const metadata = { ...at('new'), ...marks(uid) };
     kube.put(ETCD_CLUSTERS, {
       apiVersion: 'ballast.dev/v1alpha1',
@@ -258,7 +235,7 @@ test.each(OBSTACLES)('where %s nothing is led over or deleted', async (_, reason
   run.befalls = befalls;
   expect(await run.converge(40)).toBe(false);
   expect(run.condition()).toMatch(new RegExp(` ${reason}$`));
-  const changes = changesOf(run, before).filter((one) => one !== DONE[0] && one !== DONE[1]);
+  const changes = run.changesFrom(before).filter((one) => one !== DONE[0] && one !== DONE[1]);
   expect(changes).toEqual([]);
   expect(namesOf(run, 'pods')).toEqual(expect.arrayContaining([...PODS_OF_OLD]));
 });
@@ -277,14 +254,12 @@ test('a new cluster that is not Ready any more keeps the old object', async () =
 
 test('one that is born anew before clients are led over is known by its new id', async () => {
   const run = await WipeCarrying.confirmed();
-  let isAnew = false;
-  run.befalls = ({ kube, status }) => {
-    if (isAnew || status.work?.newClusterId === undefined) return;
-    isAnew = true;
+  const isKnown: When = ({ status }) => status.work?.newClusterId !== undefined;
+  run.befalls = once(isKnown, ({ kube }) => {
     kube.remove(ETCD_CLUSTERS, at('new'));
     kube.remove(ETCD_PEERS, at('new-0'));
     for (const name of ['data-new-0', 'data-new-1']) kube.remove(CLAIMS, at(name));
-  };
+  });
   await expectConverged(run);
   expectDone(run);
   expect(run.writes.filter((one) => one === 'create etcdclusters new')).toHaveLength(2);
@@ -306,7 +281,7 @@ test('a claim that comes after the plan is kept as well', async () => {
   run.befalls = putMore(1);
   await expectConverged(run);
   expect(namesOf(run, 'persistentvolumeclaims')).toContain('old-d-0');
-  expect(ownersOf(run, 'persistentvolumeclaims', 'old-d-0')).toEqual([]);
+  expect(ownersIn(run, 'persistentvolumeclaims/old-d-0')).toEqual([]);
 });
 
 test.each([
