@@ -2,16 +2,24 @@
 // alarm, writers of which one never lets go of its connection, the functions that take and restore
 // snapshots, and the garbage collector. It throws as soon as a write that was acknowledged is lost.
 import type { Access } from '../../../functions/takeover/access.ts';
-import { Deps } from '../../../functions/takeover/deps.ts';
-import { DOOR } from '../../../functions/takeover/door.ts';
+import type { Door } from '../../../functions/takeover/door.ts';
 import { Failure } from '../../../shared/errors.ts';
 import type { EtcdAlarm } from '../../../shared/etcd/admin/alarms.ts';
 import type { KeyHead } from '../../../shared/etcd/admin/keys.ts';
 import type { KubeModel } from '../stateful/kube-model.ts';
 import { stateText } from '../stateful/passed.ts';
 import { collectGarbage, NEW_IP, OLD_ID, restore, takeBackups } from './others-at-work.ts';
-import { TakeoverRun } from './takeover-run.ts';
-import { answerOf, begin, namespace, NOW_MS, PODS_OF_OLD, putOperator, world } from './world.ts';
+import { specIn, TakeoverRun } from './takeover-run.ts';
+import {
+  answerOf,
+  begin,
+  namespace,
+  NOW_MS,
+  placeOf,
+  PODS_OF_OLD,
+  putOperator,
+  world,
+} from './world.ts';
 
 const FIRST_REVISION = 9;
 
@@ -134,8 +142,7 @@ export class Carrying extends TakeoverRun<Carrying> {
 
   /** Whom the Service of the clients leads to; undefined once it is gone. */
   get led(): object | undefined {
-    const service = this.kube.objects.get(`services/${namespace}/${this.old.service}`);
-    return service && Object(Object(service['spec']).selector);
+    return specIn(this, `services/${this.old.service}`).selector;
   }
 
   #leadsToOld(): boolean {
@@ -185,58 +192,52 @@ export class Carrying extends TakeoverRun<Carrying> {
     }
   }
 
-  protected makeDeps(): Deps {
-    const sleep = async (): Promise<void> => this.tick();
-    const clock = { nowMs: () => this.etcds.ms, sleep };
-    const lease = { namespace: 'ballast-system', name: 'l', sweepSeconds: 60, isForObjects: true };
-    return new Deps(
-      { kube: this.kube.client, clock, workMs: 10_000, lease },
-      {
-        ...DOOR,
-        ask: async (endpoint, tls) => {
-          await this.beforeAnswer();
-          this.meet({ endpoints: [endpoint], tls });
-          const { url } = endpoint;
-          const header = { clusterId: OLD_ID, memberId: '0', revision: '', raftTerm: 2 };
-          const place = placeOf(url);
-          const revision = String(this.etcds.revision);
-          const memberId = String(100 + place);
-          const answer = answerOf(place, { header: { ...header, memberId, revision } });
-          return { ...answer, isQuorate: this.isQuorate && this.#cutOff(url) === undefined };
-        },
-        alarms: async (access) => {
-          this.meet(access);
-          return this.#cutOff(access.endpoints[0]?.url) ?? this.etcds.alarms;
-        },
-        raise: async (access, memberId) => {
-          await this.beforeChange();
-          this.meet(access);
-          await this.kube.write('etcd raise', () => {
-            this.etcds.alarms = [{ memberId, type: 'CORRUPT' }];
-          });
-        },
-        disarm: async (access, memberId) => {
-          this.meet(access);
-          if (this.#cutOff(access.endpoints[0]?.url) !== undefined) {
-            throw new Failure('ETCD_UNAVAILABLE', 'It has no leader.');
-          }
-          await this.kube.write('etcd disarm', () => {
-            this.etcds.alarms = this.etcds.alarms.filter((one) => one.memberId !== memberId);
-          });
-        },
-        heads: async (access) => {
-          this.meet(access);
-          const [{ url } = { url: '' }] = access.endpoints;
-          const isNew = new URL(url).hostname === NEW_IP;
-          return headsOf(isNew ? this.etcds.now : this.etcds.old);
-        },
+  get ms(): number {
+    return this.etcds.ms;
+  }
+
+  protected door(): Partial<Door> {
+    return {
+      ask: async (endpoint, tls) => {
+        await this.beforeAnswer();
+        this.meet({ endpoints: [endpoint], tls });
+        const { url } = endpoint;
+        const header = { clusterId: OLD_ID, memberId: '0', revision: '', raftTerm: 2 };
+        const place = placeOf(url);
+        const revision = String(this.etcds.revision);
+        const memberId = String(100 + place);
+        const answer = answerOf(place, { header: { ...header, memberId, revision } });
+        return { ...answer, isQuorate: this.isQuorate && this.#cutOff(url) === undefined };
       },
-    );
+      alarms: async (access) => {
+        this.meet(access);
+        return this.#cutOff(access.endpoints[0]?.url) ?? this.etcds.alarms;
+      },
+      raise: async (access, memberId) => {
+        await this.beforeChange();
+        this.meet(access);
+        await this.kube.write('etcd raise', () => {
+          this.etcds.alarms = [{ memberId, type: 'CORRUPT' }];
+        });
+      },
+      disarm: async (access, memberId) => {
+        this.meet(access);
+        if (this.#cutOff(access.endpoints[0]?.url) !== undefined) {
+          throw new Failure('ETCD_UNAVAILABLE', 'It has no leader.');
+        }
+        await this.kube.write('etcd disarm', () => {
+          this.etcds.alarms = this.etcds.alarms.filter((one) => one.memberId !== memberId);
+        });
+      },
+      heads: async (access) => {
+        this.meet(access);
+        const [{ url } = { url: '' }] = access.endpoints;
+        const isNew = new URL(url).hostname === NEW_IP;
+        return headsOf(isNew ? this.etcds.now : this.etcds.old);
+      },
+    };
   }
 }
-
-const placeOf = (url: string): number =>
-  Number(new URL(url).hostname.split('.')[3]) - 'a'.charCodeAt(0);
 
 const headsOf = (keys: ReadonlyMap<string, number>): readonly KeyHead[] =>
   [...keys]

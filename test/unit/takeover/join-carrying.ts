@@ -2,8 +2,7 @@
 // new members, writers that never stop, the function that runs an EtcdCluster, and the garbage
 // collector. It throws as soon as nobody takes a write, or a change is made that must not be.
 import type { Access } from '../../../functions/takeover/access.ts';
-import { Deps } from '../../../functions/takeover/deps.ts';
-import { DOOR } from '../../../functions/takeover/door.ts';
+import type { Door } from '../../../functions/takeover/door.ts';
 import { ETCD_CLUSTERS } from '../../../shared/api/etcd-cluster.ts';
 import { JOINS_ANNOTATION, joinsIn } from '../../../shared/api/etcd-joins.ts';
 import { Failure } from '../../../shared/errors.ts';
@@ -13,7 +12,7 @@ import type { KubeModel } from '../stateful/kube-model.ts';
 import { stateText } from '../stateful/passed.ts';
 import { JoinEtcd, type Member } from './join-etcd.ts';
 import { at, collectGarbage } from './others-at-work.ts';
-import { TakeoverRun } from './takeover-run.ts';
+import { objectIn, specIn, TakeoverRun } from './takeover-run.ts';
 import { answerOf, begin, namespace, PODS_OF_OLD, putOperator, world } from './world.ts';
 
 const TICK_MS = 2_000;
@@ -86,7 +85,7 @@ export class JoinCarrying extends TakeoverRun<JoinCarrying> {
   #hasPod = (name: string): boolean => this.kube.objects.has(`pods/${namespace}/${podOf(name)}`);
 
   get cluster(): KubeObject | undefined {
-    return this.kube.objects.get(`etcdclusters/${namespace}/new`);
+    return objectIn(this, 'etcdclusters/new');
   }
 
   /** It starts a peer for whoever is in the list at an address of its own, one at a time. */
@@ -139,8 +138,8 @@ export class JoinCarrying extends TakeoverRun<JoinCarrying> {
   }
 
   leadsToNew(): boolean {
-    const service = this.kube.objects.get(`services/${namespace}/old-client`);
-    return Object.hasOwn(Object(Object(service?.['spec']).selector), 'ballast.dev/etcd-cluster');
+    const { selector } = specIn(this, 'services/old-client');
+    return Object.hasOwn(Object(selector), 'ballast.dev/etcd-cluster');
   }
 
   /** Writers are led by the Service, and write all the time. */
@@ -191,13 +190,13 @@ export class JoinCarrying extends TakeoverRun<JoinCarrying> {
     };
   }
 
-  protected makeDeps(): Deps {
+  get ms(): number {
+    return this.etcd.ms;
+  }
+
+  protected door(): Partial<Door> {
     const { etcd } = this;
-    const clock = { nowMs: () => etcd.ms, sleep: async (): Promise<void> => this.tick() };
-    const lease = { namespace: 'ballast-system', name: 'l', sweepSeconds: 60, isForObjects: true };
-    const options = { kube: this.kube.client, clock, workMs: 10_000, lease };
-    return new Deps(options, {
-      ...DOOR,
+    return {
       ask: async (endpoint, tls) => {
         await this.beforeAnswer();
         return this.#answer(this.#memberAt({ endpoints: [endpoint], tls }));
@@ -223,7 +222,7 @@ export class JoinCarrying extends TakeoverRun<JoinCarrying> {
         const hash = this.hashOf(name);
         return { header, hash, compactRevision: '0', hashRevision: undefined };
       },
-    });
+    };
   }
 
   #answer({ id, isWell }: Member) {

@@ -2,8 +2,7 @@
 // servers and new ones, clients that stay connected for as long as their server is there, the
 // function that runs a NatsCluster, an operator that fights, a kubelet and the garbage collector.
 // It throws as soon as two that are connected do not hear each other, or nobody lets a client in.
-import { Deps } from '../../../functions/takeover/deps.ts';
-import { DOOR } from '../../../functions/takeover/door.ts';
+import type { Door } from '../../../functions/takeover/door.ts';
 import { Failure } from '../../../shared/errors.ts';
 import type { KubeModel } from '../stateful/kube-model.ts';
 import { stateText } from '../stateful/passed.ts';
@@ -19,7 +18,7 @@ import {
 } from './nats-others.ts';
 import { beginNats, putNatsOperator } from './nats-world.ts';
 import { collectGarbage } from './others-at-work.ts';
-import { TakeoverRun } from './takeover-run.ts';
+import { specIn, TakeoverRun } from './takeover-run.ts';
 import { namespace, NOW_MS, world } from './world.ts';
 
 const CLIENTS = 9;
@@ -142,8 +141,7 @@ export class NatsCarrying extends TakeoverRun<NatsCarrying> {
 
   /** Pods behind the Service. */
   #served(): readonly string[] {
-    const service = this.kube.objects.get(`services/${namespace}/old`);
-    const selector = Object(Object(service?.['spec']).selector) as Record<string, string>;
+    const selector = Object(specIn(this, 'services/old').selector) as Record<string, string>;
     return podNames(this.kube).filter((name) => {
       const { labels = {} } = this.kube.objects.get(`pods/${namespace}/${name}`)?.metadata ?? {};
       return Object.entries(selector).every(([key, value]) => labels[key] === value);
@@ -181,12 +179,8 @@ export class NatsCarrying extends TakeoverRun<NatsCarrying> {
     return [...this.clients].filter(isHere).length;
   }
 
-  protected makeDeps(): Deps {
-    const clock = { nowMs: () => this.ms, sleep: async (): Promise<void> => this.tick() };
-    const lease = { namespace: 'ballast-system', name: 'l', sweepSeconds: 60, isForObjects: true };
-    const options = { kube: this.kube.client, clock, workMs: 10_000, lease };
-    return new Deps(options, {
-      ...DOOR,
+  protected door(): Partial<Door> {
+    return {
       monitor: async (origin) => {
         const pod = this.#podAt(origin);
         const asks = { asksLogin: true, asksTls: false, hasStreams: this.hasStreams };
@@ -206,6 +200,6 @@ export class NatsCarrying extends TakeoverRun<NatsCarrying> {
           ['$G', this.#countOf(pod)],
         ]);
       },
-    });
+    };
   }
 }

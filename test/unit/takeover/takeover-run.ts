@@ -1,14 +1,13 @@
 // A takeover that is carried out on a model of the API server, whatever is taken over: the function
 // looks again and again, others do what they do, and the process may die at each write.
-import { pino } from 'pino';
 import type { Deps } from '../../../functions/takeover/deps.ts';
-import { reconciler } from '../../../functions/takeover/reconciler.ts';
+import type { Door } from '../../../functions/takeover/door.ts';
 import { TAKEOVERS, type TakeoverStatus } from '../../../shared/api/takeover.ts';
-import type { Context } from '../../../shared/function/define.ts';
 import { isKubeError } from '../../../shared/kube/errors.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
 import type { KubeModel } from '../stateful/kube-model.ts';
 import type { PassingRun } from '../stateful/passed.ts';
+import { depsIn, sweepWith } from './function-in.ts';
 import { at } from './others-at-work.ts';
 import { namespace } from './world.ts';
 
@@ -48,7 +47,11 @@ export abstract class TakeoverRun<Run> implements PassingRun {
   /** Throws where something is so that must never be. */
   protected abstract judge(): void;
 
-  protected abstract makeDeps(): Deps;
+  /** The time of the function. */
+  abstract get ms(): number;
+
+  /** Answers of those whom it asks. */
+  protected abstract door(): Partial<Door>;
 
   get writes(): readonly string[] {
     return this.kube.writes;
@@ -103,14 +106,10 @@ export abstract class TakeoverRun<Run> implements PassingRun {
   }
 
   async sweep(): Promise<void> {
-    this.#deps ??= this.makeDeps();
-    const context = {
-      deps: this.#deps,
-      log: pino({ level: 'silent' }),
-      signal: new AbortController().signal,
-    };
+    const clock = { nowMs: () => this.ms, sleep: async (): Promise<void> => this.tick() };
+    this.#deps ??= depsIn(this.kube, clock, this.door());
     try {
-      await reconciler.sweepAll(context as unknown as Context<Deps>);
+      await sweepWith(this.#deps);
     } catch (error) {
       // With old reads somebody else was first; the next sweep looks again.
       if (!isKubeError(error)) throw error;

@@ -2,8 +2,7 @@
 // answer or do not, the functions that run an EtcdCluster from its birth on, clients that write
 // where the Service leads, and the garbage collector. It throws as soon as something is lost that
 // nobody has given up: a claim, or what clients wrote to the new cluster.
-import { Deps } from '../../../functions/takeover/deps.ts';
-import { DOOR } from '../../../functions/takeover/door.ts';
+import type { Door } from '../../../functions/takeover/door.ts';
 import { ETCD_CLUSTERS } from '../../../shared/api/etcd-cluster.ts';
 import { ETCD_PEERS } from '../../../shared/api/etcd-peer.ts';
 import { Failure } from '../../../shared/errors.ts';
@@ -12,8 +11,17 @@ import { CLAIMS, PODS, SERVICES } from '../../../shared/stateful/parts.ts';
 import type { KubeModel } from '../stateful/kube-model.ts';
 import { stateText } from '../stateful/passed.ts';
 import { at, collectGarbage } from './others-at-work.ts';
-import { TakeoverRun } from './takeover-run.ts';
-import { answerOf, begin, namespace, NOW_MS, PODS_OF_OLD, putOperator, world } from './world.ts';
+import { objectIn, specIn, TakeoverRun } from './takeover-run.ts';
+import {
+  answerOf,
+  begin,
+  namespace,
+  NOW_MS,
+  placeOf,
+  PODS_OF_OLD,
+  putOperator,
+  world,
+} from './world.ts';
 
 const TICK_MS = 2_000;
 const LABELS = { 'ballast.dev/etcd-cluster': 'new' };
@@ -85,16 +93,16 @@ export class WipeCarrying extends TakeoverRun<WipeCarrying> {
   }
 
   get cluster(): KubeObject | undefined {
-    return this.kube.objects.get(`etcdclusters/${namespace}/new`);
+    return objectIn(this, 'etcdclusters/new');
   }
 
   claim(name: string): KubeObject | undefined {
-    return this.kube.objects.get(`persistentvolumeclaims/${namespace}/${name}`);
+    return objectIn(this, `persistentvolumeclaims/${name}`);
   }
 
   leadsToNew(): boolean {
-    const service = this.kube.objects.get(`services/${namespace}/old-client`);
-    return Object.hasOwn(Object(Object(service?.['spec']).selector), 'ballast.dev/etcd-cluster');
+    const { selector } = specIn(this, 'services/old-client');
+    return Object.hasOwn(Object(selector), 'ballast.dev/etcd-cluster');
   }
 
   /** As long as there is the peer a claim that is deleted is made anew. */
@@ -154,9 +162,9 @@ export class WipeCarrying extends TakeoverRun<WipeCarrying> {
   protected judge(): void {
     const hasOld = this.kube.objects.has(`etcdclusters/${namespace}/old`);
     for (const name of ['old-b', 'old-c']) {
-      const owners = this.claim(name)?.metadata.ownerReferences;
-      if (owners === undefined && this.claim(name) === undefined) throw new Error(`${name} went`);
-      if (!hasOld && (owners ?? []).length > 0) throw new Error(`${name} goes with the old one`);
+      const { ownerReferences: owners = [] } = this.claim(name)?.metadata ?? {};
+      if (this.claim(name) === undefined) throw new Error(`${name} went`);
+      if (!hasOld && owners.length > 0) throw new Error(`${name} goes with the old one`);
     }
     if (this.#written !== undefined && this.cluster?.metadata.uid !== this.#written) {
       throw new Error('what clients wrote to the new cluster is lost');
@@ -167,22 +175,20 @@ export class WipeCarrying extends TakeoverRun<WipeCarrying> {
     if (!hasOld && !this.leadsToNew()) throw new Error('clients are led to nobody');
   }
 
-  protected makeDeps(): Deps {
-    const clock = { nowMs: () => this.#time.ms, sleep: async (): Promise<void> => this.tick() };
-    const lease = { namespace: 'ballast-system', name: 'l', sweepSeconds: 60, isForObjects: true };
-    return new Deps(
-      { kube: this.kube.client, clock, workMs: 10_000, lease },
-      {
-        ...DOOR,
-        ask: async ({ url }) => {
-          if (this.status.work !== undefined) throw new Error('it waits for who may be dead');
-          const place = Number(new URL(url).hostname.split('.')[3]) - 'a'.charCodeAt(0);
-          if (!this.answering.includes(PODS_OF_OLD[place] ?? '')) {
-            throw new Failure('ETCD_UNAVAILABLE', 'Silence.');
-          }
-          return { ...answerOf(place), isQuorate: this.answering.length >= QUORUM };
-        },
+  get ms(): number {
+    return this.#time.ms;
+  }
+
+  protected door(): Partial<Door> {
+    return {
+      ask: async ({ url }) => {
+        if (this.status.work !== undefined) throw new Error('it waits for who may be dead');
+        const place = placeOf(url);
+        if (!this.answering.includes(PODS_OF_OLD[place] ?? '')) {
+          throw new Failure('ETCD_UNAVAILABLE', 'Silence.');
+        }
+        return { ...answerOf(place), isQuorate: this.answering.length >= QUORUM };
       },
-    );
+    };
   }
 }

@@ -1,9 +1,6 @@
 // The world of a takeover on a model of the API server: EtcdCluster shop/old as its operator left
 // it, with three members, and Takeover shop/over. A test says what differs.
-import { pino } from 'pino';
-import { Deps } from '../../../functions/takeover/deps.ts';
-import { DOOR } from '../../../functions/takeover/door.ts';
-import { reconciler } from '../../../functions/takeover/reconciler.ts';
+import type { Deps } from '../../../functions/takeover/deps.ts';
 import {
   LEGACY_ETCDS,
   type TakeoverPlan,
@@ -14,9 +11,9 @@ import { Failure } from '../../../shared/errors.ts';
 import type { LegacyAnswer } from '../../../shared/etcd/legacy.ts';
 import { KubeError } from '../../../shared/kube/errors.ts';
 import type { Monitored } from '../../../shared/nats/monitor.ts';
-import type { Context } from '../../../shared/function/define.ts';
 import { CLAIMS, PODS, SERVICES } from '../../../shared/stateful/parts.ts';
 import { KubeModel } from '../stateful/kube-model.ts';
+import { depsIn, sweepWith } from './function-in.ts';
 
 export const NOW_MS = Date.parse('2026-11-26T07:00:00Z');
 export const namespace = 'shop';
@@ -62,6 +59,10 @@ export function begin({ legacy = {}, spec = {} }: { legacy?: object; spec?: obje
 }
 
 const addressOf = (pod: string): string => `10.0.0.${pod.charCodeAt(4)}`;
+
+/** Members are numbered by their address, whatever network their operator puts them into. */
+export const placeOf = (url: string): number =>
+  Number(new URL(url).hostname.split('.')[3]) - 'a'.charCodeAt(0);
 
 export function putTakeover(spec: object = {}): void {
   world.kube.put(TAKEOVERS, {
@@ -162,15 +163,10 @@ export function answer(pod: string, said: LegacyAnswer | string): void {
 export const asked: { endpoint?: object; tls?: object | undefined } = {};
 
 const depsOf = (): Deps =>
-  new Deps(
+  depsIn(
+    world.kube,
+    { nowMs: () => NOW_MS, sleep: async () => undefined },
     {
-      kube: world.kube.client,
-      clock: { nowMs: () => NOW_MS, sleep: async () => undefined },
-      workMs: 10_000,
-      lease: { namespace: 'ballast-system', name: 'l', sweepSeconds: 60, isForObjects: true },
-    },
-    {
-      ...DOOR,
       monitor: async (origin) => {
         const said = world.servers.get(new URL(origin).hostname) ?? 'It does not answer.';
         if (typeof said === 'string') throw new Failure('NATS_UNAVAILABLE', said);
@@ -188,12 +184,7 @@ const depsOf = (): Deps =>
 /** The writes of one sweep, but for Events. */
 export async function sweep(): Promise<readonly string[]> {
   const before = world.kube.writes.length;
-  const context = {
-    deps: depsOf(),
-    log: pino({ level: 'silent' }),
-    signal: new AbortController().signal,
-  };
-  await reconciler.sweepAll(context as unknown as Context<Deps>);
+  await sweepWith(depsOf());
   return world.kube.writes.slice(before).filter((one) => !one.startsWith('create events'));
 }
 
