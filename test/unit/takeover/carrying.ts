@@ -109,7 +109,6 @@ export class Carrying extends TakeoverRun<Carrying> {
     return new Carrying(this.kube, this.old, this.etcds);
   }
 
-  /** Another one in the same state, with nothing in memory. */
   copy(): Carrying {
     const { old, now, acknowledged, ...rest } = this.etcds;
     const sets = { old: new Map(old), now: new Map(now), acknowledged: new Set(acknowledged) };

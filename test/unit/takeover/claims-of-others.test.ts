@@ -7,7 +7,7 @@ import { Carrying } from './carrying.ts';
 import { JoinCarrying } from './join-carrying.ts';
 import { backJustBefore, expectConverged, once } from './lives.ts';
 import { at } from './others-at-work.ts';
-import { namesOf, type TakeoverRun } from './takeover-run.ts';
+import { type AnyRun, namesOf } from './takeover-run.ts';
 import { WipeCarrying } from './wipe-carrying.ts';
 
 const LABELS = { 'ballast.dev/etcd-cluster': 'new' };
@@ -15,32 +15,27 @@ const EARLIER = '2025-12-31T00:00:00Z';
 const LATER = '2026-11-27T00:00:00Z';
 const CLAIM = 'data-new-5';
 
-type Run<One> = Pick<TakeoverRun<One>, 'kube' | 'status'>;
-
-function putCluster<One>({ kube }: Run<One>, creationTimestamp: string): void {
+function putCluster({ kube }: AnyRun, creationTimestamp: string): void {
   const metadata = { ...at('new'), creationTimestamp };
   kube.put(ETCD_CLUSTERS, { apiVersion: 'ballast.dev/v1alpha1', kind: 'EtcdCluster', metadata });
 }
 
-function putClaim<One>({ kube }: Run<One>, creationTimestamp: string, annotations = {}): void {
+function putClaim({ kube }: AnyRun, creationTimestamp: string, annotations = {}): void {
   const metadata = { ...at(CLAIM), labels: LABELS, creationTimestamp, annotations };
   kube.put(CLAIMS, { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata });
 }
 
-const has = <One>({ kube }: Run<One>, key: string): boolean => kube.objects.has(key);
-const hasCluster = <One>(run: Run<One>): boolean => has(run, 'etcdclusters/shop/new');
-const hasClaim = <One>(run: Run<One>): boolean => has(run, `persistentvolumeclaims/shop/${CLAIM}`);
+const hasCluster = ({ kube }: AnyRun): boolean => kube.objects.has('etcdclusters/shop/new');
+const hasClaim = ({ kube }: AnyRun): boolean =>
+  kube.objects.has(`persistentvolumeclaims/shop/${CLAIM}`);
 
-async function expectLeft<One extends TakeoverRun<One>>(run: TakeoverRun<One>): Promise<void> {
+async function expectLeft(run: AnyRun): Promise<void> {
   await expectConverged(run);
   expect([run.status.phase, hasClaim(run)]).toEqual(['RolledBack', true]);
 }
 
 /** Rolled back once the new cluster is whole; and what somebody does once it is gone. */
-function backAndThen<One extends TakeoverRun<One>>(
-  run: TakeoverRun<One>,
-  befalls: () => void,
-): void {
+function backAndThen(run: AnyRun, befalls: () => void): void {
   const back = backJustBefore('SwitchService');
   const then = once(
     () => run.status.work?.rollingBackAt !== undefined && !hasCluster(run),
@@ -52,10 +47,7 @@ function backAndThen<One extends TakeoverRun<One>>(
   };
 }
 
-function testMode<One extends TakeoverRun<One>>(
-  mode: string,
-  confirmed: () => Promise<TakeoverRun<One>>,
-): void {
+function testMode(mode: string, confirmed: () => Promise<AnyRun>): void {
   test(`${mode}: claims of an EtcdCluster that somebody makes meanwhile stay`, async () => {
     const run = await confirmed();
     backAndThen(run, () => {

@@ -8,19 +8,18 @@ import { IMPROBABLE, leaveImprobable } from './improbable-world.ts';
 import { JoinCarrying } from './join-carrying.ts';
 import { expectConverged, onceAt } from './lives.ts';
 import { at } from './others-at-work.ts';
-import { namesOf, type TakeoverRun } from './takeover-run.ts';
+import { type AnyRun, namesOf, objectIn } from './takeover-run.ts';
 import { WipeCarrying } from './wipe-carrying.ts';
-import { begin, namespace, plan, refusal, refusals, world } from './world.ts';
+import { begin, plan, refusal, refusals, world } from './world.ts';
 
 const MANY = 45;
 const STEPS_MAX = 80;
 
-const claimOf = <One>({ kube }: Pick<TakeoverRun<One>, 'kube'>, name: string) =>
-  kube.objects.get(`persistentvolumeclaims/${namespace}/${name}`);
+const claimOf = (run: AnyRun, name: string) => objectIn(run, `persistentvolumeclaims/${name}`);
 
 /** As builds of October 2019 made it: it goes with the EtcdPeer of its name; or with another. */
-function belongToPeer({ kube }: Pick<TakeoverRun<Carrying>, 'kube'>, resource = 'etcdpeers'): void {
-  const found = kube.objects.get(`${resource}/${namespace}/old-0`);
+function belongToPeer({ kube }: Pick<AnyRun, 'kube'>, resource = 'etcdpeers'): void {
+  const found = objectIn({ kube }, `${resource}/old-0`);
   if (found === undefined) throw new Error('it has no owner');
   const { apiVersion, kind, metadata } = found;
   const owner = { apiVersion, kind, name: 'old-0', uid: metadata.uid };
@@ -67,15 +66,15 @@ test('a claim without a label and a pod is found by the EtcdPeer with which it g
   expect(world.kube.of(IMPROBABLE_PEERS.resource).size).toBe(IMPROBABLE.pods.length);
 });
 
-function putMany<One>({ kube }: TakeoverRun<One>): void {
-  const found = kube.objects.get(`persistentvolumeclaims/${namespace}/old-c`);
+function putMany(run: AnyRun): void {
+  const found = claimOf(run, 'old-c');
   if (found === undefined) throw new Error('a claim is gone');
   for (let count = 0; count < MANY; count += 1) {
-    kube.put(CLAIMS, { ...found, metadata: { ...found.metadata, ...at(`old-d-${count}`) } });
+    run.kube.put(CLAIMS, { ...found, metadata: { ...found.metadata, ...at(`old-d-${count}`) } });
   }
 }
 
-async function expectCounted<One extends TakeoverRun<One>>(run: TakeoverRun<One>): Promise<void> {
+async function expectCounted(run: AnyRun): Promise<void> {
   run.befalls = onceAt('SwitchService', () => putMany(run));
   expect(await run.converge(STEPS_MAX)).toBe(false);
   expect(run.condition()).toBe('True TooMany');

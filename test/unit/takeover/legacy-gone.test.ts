@@ -6,19 +6,16 @@ import { CLAIMS } from '../../../shared/stateful/parts.ts';
 import { Carrying } from './carrying.ts';
 import { at } from './others-at-work.ts';
 import { forcedAt } from './restore-lives.ts';
-import { namesOf, type TakeoverRun } from './takeover-run.ts';
+import { type AnyRun, namesOf } from './takeover-run.ts';
 import { WipeCarrying } from './wipe-carrying.ts';
 
 const SWEEPS = 30;
 
 /** Once the new cluster is whole. */
-const isTime = <One>({ step, status }: TakeoverRun<One>): boolean =>
+const isTime = ({ step, status }: AnyRun): boolean =>
   step === 'SwitchService' && status.work?.switchingAt === undefined;
 
-async function expectKept<One extends TakeoverRun<One>>(
-  run: TakeoverRun<One>,
-  befalls: () => void,
-): Promise<void> {
+async function expectKept(run: AnyRun, befalls: () => void): Promise<void> {
   run.befalls = befalls;
   expect(await run.converge(SWEEPS)).toBe(false);
   expect(run.condition()).toBe('True LegacyGone');
@@ -27,15 +24,27 @@ async function expectKept<One extends TakeoverRun<One>>(
   expect(namesOf(run, 'persistentvolumeclaims')).toContain('data-new-0');
 }
 
-const ENDING = { metadata: { deletionTimestamp: '2026-11-26T08:00:00Z' } };
+const end = ({ kube }: Pick<AnyRun, 'kube'>): void => {
+  const deletionTimestamp = '2026-11-26T08:00:00Z';
+  kube.change(LEGACY_ETCDS, at('old'), { metadata: { deletionTimestamp } });
+};
+
+/** Rolled back, and the old object begins to end. */
+const endedBack = (run: AnyRun) => (): void => {
+  if (!isTime(run)) return;
+  run.edit({ rollback: true });
+  end(run);
+};
 
 test('Wipe: rolled back while the old object ends nothing is deleted', async () => {
   const run = await WipeCarrying.confirmed();
-  await expectKept(run, () => {
-    if (!isTime(run)) return;
-    run.edit({ rollback: true });
-    run.kube.change(LEGACY_ETCDS, at('old'), ENDING);
-  });
+  await expectKept(run, endedBack(run));
+});
+
+test('Restore: rolled back while the old object ends writers go on', async () => {
+  const run = await Carrying.confirmed();
+  await expectKept(run, endedBack(run));
+  expect(run.etcds.alarms).toEqual([]);
 });
 
 test('Restore: rolled back without the old object nothing is deleted', async () => {
@@ -50,24 +59,12 @@ test('Restore: rolled back without the old object nothing is deleted', async () 
   });
 });
 
-test('Restore: rolled back while the old object ends writers go on', async () => {
-  const run = await Carrying.confirmed();
-  await expectKept(run, () => {
-    if (!isTime(run)) return;
-    run.edit({ rollback: true });
-    run.kube.change(LEGACY_ETCDS, at('old'), ENDING);
-  });
-  expect(run.etcds.alarms).toEqual([]);
-});
-
 test('Restore: nothing is deleted for another attempt while the old object ends', async () => {
   const run = await Carrying.confirmed();
   const force = forcedAt('SwitchService');
   run.befalls = () => {
     force(run);
-    if (run.status.work?.undoing !== undefined) {
-      run.kube.change(LEGACY_ETCDS, at('old'), ENDING);
-    }
+    if (run.status.work?.undoing !== undefined) end(run);
   };
   expect(await run.converge(SWEEPS)).toBe(false);
   expect(run.condition()).toBe('True LegacyGone');

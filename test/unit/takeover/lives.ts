@@ -3,7 +3,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Passed } from '../stateful/passed.ts';
-import type { TakeoverRun } from './takeover-run.ts';
+import { at } from './others-at-work.ts';
+import { type AnyRun, objectIn, type TakeoverRun } from './takeover-run.ts';
+import { DEPLOYMENTS } from './world.ts';
 
 const MANY_RUNS_MS = 120_000;
 
@@ -13,7 +15,7 @@ export type Life<Run> = readonly [
   expectEnd: (run: Run) => void,
 ];
 
-type Turning = Pick<TakeoverRun<never>, 'step' | 'status' | 'edit'>;
+type Turning = Pick<AnyRun, 'step' | 'status' | 'edit'>;
 
 /** Befalls a run in the first moment in which it is so; a copy does not live it again. */
 export function once<Run>(
@@ -54,19 +56,30 @@ function backTooLate(run: Turning): void {
   if (run.status.work?.switchingAt !== undefined) run.edit({ rollback: true });
 }
 
-export async function expectConverged(run: Pick<TakeoverRun<never>, 'converge'>): Promise<void> {
+export async function expectConverged(run: AnyRun): Promise<void> {
   expect(await run.converge()).toBe(true);
 }
 
+/** One that nobody knew of when the plan was confirmed, like this one. */
+export const operatorAppears =
+  (like = 'etcd-operator') =>
+  (run: AnyRun): void => {
+    const found = objectIn(run, `deployments/${like}`);
+    if (run.status.work === undefined || found === undefined) return;
+    if (objectIn(run, 'deployments/another-operator') !== undefined) return;
+    const spec = { ...Object(found['spec']), replicas: 1 };
+    run.kube.put(DEPLOYMENTS, { ...found, metadata: at('another-operator'), spec });
+  };
+
 /** These steps are all, and each is done. */
-export function expectSteps({ status }: Pick<Turning, 'status'>, names: readonly string[]): void {
+export function expectSteps({ status }: AnyRun, names: readonly string[]): void {
   const { phase, steps = [] } = status;
   expect([phase, steps.map(({ name }) => name)]).toEqual(['Done', names]);
   expect(steps.every(({ doneAt }) => doneAt !== undefined)).toBe(true);
 }
 
 /** Changes from now until it is over, after which nothing more is written. */
-export async function changesOf<Run>(run: TakeoverRun<Run>): Promise<readonly string[]> {
+export async function changesOf(run: AnyRun): Promise<readonly string[]> {
   const before = run.writes.length;
   await expectConverged(run);
   const end = run.writes.length;

@@ -12,6 +12,7 @@ import {
   expectConverged,
   expectSteps,
   onceAt,
+  operatorAppears,
   testLives,
   usualLives,
 } from './lives.ts';
@@ -179,14 +180,6 @@ function tellOthers(): void {
   putConfig(configText({ authorization: { users: [{ username: 'other', password: 'b' }] } }));
 }
 
-function appear({ kube, status }: NatsCarrying): void {
-  const found = kube.objects.get(`deployments/${namespace}/nats-operator`);
-  if (status.work === undefined || found === undefined) return;
-  if (kube.objects.has(`deployments/${namespace}/another-operator`)) return;
-  const spec = { ...Object(found['spec']), replicas: 1 };
-  kube.put(DEPLOYMENTS, { ...found, metadata: at('another-operator'), spec });
-}
-
 function anotherPod({ kube }: NatsCarrying): void {
   const found = kube.objects.get(`pods/${namespace}/old-1`);
   const { uid: _, ...metadata } = found?.metadata ?? { uid: '', name: '' };
@@ -198,7 +191,7 @@ const UNTOUCHED = ['delete pods old-1', 'delete natsclusters old', 'patch servic
 test.each<readonly [string, NatsCarrying['befalls'], string]>([
   ['the name is taken meanwhile', onceAt('StopOperator', takeName), 'True NameTaken'],
   ['the Secret is taken meanwhile', onceAt('StopOperator', takeSecret), 'True NameTaken'],
-  ['an operator appears', appear, 'True OperatorAppeared'],
+  ['an operator appears', operatorAppears('nats-operator'), 'True OperatorAppeared'],
   ['a pod appears', onceAt('MakeCluster', anotherPod), 'True ServersAppeared'],
   ['the Service leads elsewhere', onceAt('MakeCluster', redirect), 'True ServiceChanged'],
   ['no route comes about', hideRoutes, 'True RoutesMissing'],

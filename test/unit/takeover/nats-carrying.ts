@@ -88,12 +88,10 @@ export class NatsCarrying extends TakeoverRun<NatsCarrying> {
     return run;
   }
 
-  /** A second instance of the function in the same world. */
   another(): NatsCarrying {
     return new NatsCarrying(this.kube, this, this.#time);
   }
 
-  /** Another one in the same state, with nothing in memory. */
   copy(): NatsCarrying {
     const from = { clients: new Map(this.clients), gone: new Set(this.gone) };
     const copy = new NatsCarrying(this.kube.copy(), from, { ms: this.ms });

@@ -10,7 +10,7 @@ import { once, onceAt } from './lives.ts';
 import { NatsCarrying } from './nats-carrying.ts';
 import { at } from './others-at-work.ts';
 import { expectDone } from './restore-lives.ts';
-import type { TakeoverRun } from './takeover-run.ts';
+import { type AnyRun, specIn } from './takeover-run.ts';
 import { WipeCarrying } from './wipe-carrying.ts';
 import { DEPLOYMENTS, namespace, world } from './world.ts';
 
@@ -27,17 +27,14 @@ const RUNS = [
 
 const NOTED = RUNS.filter(([mode]) => mode === 'Restore' || mode === 'Wipe');
 
-type Befallen = Pick<TakeoverRun<never>, 'status' | 'step' | 'kube' | 'befalls'>;
-
 /** From the moment on in which this holds. */
-function refuseOnce(run: Befallen, isTime: () => boolean): void {
+function refuseOnce(run: AnyRun, isTime: () => boolean): void {
   run.befalls = once(isTime, () => {
     run.kube.refuses = refusesPatch;
   });
 }
 
-const selectorOf = (service: string): unknown =>
-  Object(world.kube.objects.get(`services/${namespace}/${service}`)?.['spec']).selector;
+const selectorOf = (service: string): unknown => specIn(world, `services/${service}`).selector;
 
 /** With one no write is taken; other modes raise none. */
 const alarmsOf = (run: object): unknown => (run instanceof Carrying ? run.etcds.alarms : []);
@@ -144,7 +141,7 @@ test('Wipe: where the new one is lost just before the switch there is a way back
 });
 
 /** The old object is gone, and nobody has said yet that it is over. */
-const isLast = (run: Befallen, kind: string): boolean =>
+const isLast = (run: AnyRun, kind: string): boolean =>
   run.step === 'DeleteLegacy' && !run.kube.objects.has(`${kind}/${namespace}/old`);
 
 test.each(RUNS)('%s: it is not over without the Service', async (mode, start, service) => {

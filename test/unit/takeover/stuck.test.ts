@@ -3,6 +3,7 @@
 import { expect, test } from 'vitest';
 import { ETCD_BACKUPS } from '../../../shared/api/etcd-backup.ts';
 import { Carrying } from './carrying.ts';
+import { operatorAppears } from './lives.ts';
 import { namesOf } from './takeover-run.ts';
 import { at } from './others-at-work.ts';
 import { DEPLOYMENTS, namespace } from './world.ts';
@@ -26,15 +27,6 @@ function fight({ kube, status }: Carrying): void {
   kube.change(DEPLOYMENTS, at('etcd-operator'), { spec: { replicas: 1 } });
 }
 
-/** An operator that nobody knew of when the plan was confirmed. */
-function appear({ kube, status }: Carrying): void {
-  const found = kube.objects.get(`deployments/${namespace}/etcd-operator`);
-  if (status.work === undefined || found === undefined) return;
-  if (kube.objects.has(`deployments/${namespace}/another-operator`)) return;
-  const spec = { ...Object(found['spec']), replicas: 1 };
-  kube.put(DEPLOYMENTS, { ...found, metadata: at('another-operator'), spec });
-}
-
 /** From when writers are stopped until somebody rolls it back. */
 function loseQuorum(run: Carrying): void {
   const isFrozen = run.step === 'Snapshot';
@@ -44,7 +36,7 @@ function loseQuorum(run: Carrying): void {
 test.each([
   ['a snapshot fails', failSnapshot, 'True EtcdBackupFailed'],
   ['a key differs', changeKey, 'True KeysDiffer'],
-  ['an operator appears', appear, 'True OperatorAppeared'],
+  ['an operator appears', operatorAppears(), 'True OperatorAppeared'],
   ['an operator fights', fight, 'True NoEffect'],
   ['the quorum is lost', loseQuorum, 'True NoQuorum'],
 ] as const)('where %s nothing of the old cluster is touched', async (_, befalls, degraded) => {

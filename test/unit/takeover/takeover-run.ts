@@ -36,6 +36,9 @@ export abstract class TakeoverRun<Run> implements PassingRun {
 
   protected abstract get self(): Run;
 
+  /** A second instance of the function in the same world. */
+  abstract another(): Run;
+
   /** Another one in the same state, with nothing in memory. */
   abstract copy(): Run;
 
@@ -118,7 +121,10 @@ export abstract class TakeoverRun<Run> implements PassingRun {
   }
 }
 
-type InKube = Pick<TakeoverRun<never>, 'kube'>;
+/** A run, whatever is taken over. */
+export type AnyRun = Omit<TakeoverRun<never>, 'another' | 'copy' | 'deathsIn'>;
+
+type InKube = Pick<AnyRun, 'kube'>;
 
 /** `key`: its resource and its name. */
 export const objectIn = ({ kube }: InKube, key: string): KubeObject | undefined =>

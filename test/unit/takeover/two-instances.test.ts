@@ -5,153 +5,123 @@ import { Carrying } from './carrying.ts';
 import { beginChart } from './chart-world.ts';
 import { JoinCarrying } from './join-carrying.ts';
 import { NatsCarrying } from './nats-carrying.ts';
-import { namesOf, type TakeoverRun } from './takeover-run.ts';
+import { type AnyRun, namesOf, specIn, type TakeoverRun } from './takeover-run.ts';
 import { WipeCarrying } from './wipe-carrying.ts';
-import { namespace, PODS_OF_OLD } from './world.ts';
+import { PODS_OF_OLD } from './world.ts';
 
-type Hook = (occurs: () => Promise<void>) => void;
+type Hook = (run: AnyRun, occurs: () => Promise<void>) => void;
 
-interface Turned {
+interface Turned<Run> {
+  /** The first one is at that when the other one begins. */
   readonly hook: Hook;
-  readonly isTime: () => boolean;
+  readonly isTime: (run: Run) => boolean;
   /** How far the other one comes until the first goes on. */
-  readonly work: () => Promise<unknown>;
+  readonly work: (other: AnyRun) => Promise<unknown>;
 }
 
 async function turnedBack<Run extends TakeoverRun<Run>>(
-  run: TakeoverRun<Run>,
-  { hook, isTime, work }: Turned,
-): Promise<void> {
+  confirmed: () => Promise<Run>,
+  { hook, isTime, work }: Turned<Run>,
+): Promise<Run> {
+  const run = await confirmed();
+  const other = run.another();
   let isTurned = false;
-  hook(async () => {
-    if (isTurned || !isTime()) return;
+  hook(run, async () => {
+    if (isTurned || !isTime(run)) return;
     isTurned = true;
     run.edit({ rollback: true });
-    await work();
+    await work(other);
   });
   await run.converge();
   expect([isTurned, run.status.phase]).toEqual([true, 'RolledBack']);
+  return run;
 }
 
-const answers =
-  <Run extends TakeoverRun<Run>>(run: TakeoverRun<Run>): Hook =>
-  (occurs) => {
-    run.beforeAnswer = occurs;
-  };
+const looks: Hook = (run, occurs) => {
+  run.beforeAnswer = occurs;
+};
 
-const changes =
-  <Run extends TakeoverRun<Run>>(run: TakeoverRun<Run>): Hook =>
-  (occurs) => {
-    run.beforeChange = occurs;
-  };
+const changes: Hook = (run, occurs) => {
+  run.beforeChange = occurs;
+};
 
-const isMade =
-  <Run extends TakeoverRun<Run>>({ kube }: TakeoverRun<Run>): Hook =>
-  (occurs) => {
-    const create = kube.create.bind(kube);
-    kube.create = async (ref, ...asked) => {
-      if (['etcdclusters', 'natsclusters'].includes(ref.resource)) await occurs();
-      return create(ref, ...asked);
-    };
+const makes: Hook = ({ kube }, occurs) => {
+  const create = kube.create.bind(kube);
+  kube.create = async (ref, ...asked) => {
+    if (['etcdclusters', 'natsclusters'].includes(ref.resource)) await occurs();
+    return create(ref, ...asked);
   };
+};
 
-const isLedOver =
-  <Run extends TakeoverRun<Run>>({ kube }: TakeoverRun<Run>): Hook =>
-  (occurs) => {
-    const patch = kube.patch.bind(kube);
-    kube.patch = async (ref, ...asked) => {
-      if (ref.resource === 'services') await occurs();
-      return patch(ref, ...asked);
-    };
+const leadsOver: Hook = ({ kube }, occurs) => {
+  const patch = kube.patch.bind(kube);
+  kube.patch = async (ref, ...asked) => {
+    if (ref.resource === 'services') await occurs();
+    return patch(ref, ...asked);
   };
+};
+
+const isAt =
+  (step: string) =>
+  (run: AnyRun): boolean =>
+    run.step === step;
+
+const toTheEnd = (other: AnyRun): Promise<unknown> => other.converge();
+const oneSweep = (other: AnyRun): Promise<unknown> => other.sweep();
+const someSweeps = (other: AnyRun): Promise<unknown> => other.converge(2);
 
 describe('members that join', () => {
+  const confirmed = () => JoinCarrying.confirmed();
   const membersOf = ({ etcd }: JoinCarrying) => etcd.members.map(({ name }) => name);
-  const isToAdd = (run: JoinCarrying) => () =>
+  const isToAdd = (run: JoinCarrying): boolean =>
     run.step === 'JoinMembers' && membersOf(run).length === PODS_OF_OLD.length;
+  const hasAdded = (run: JoinCarrying): boolean => membersOf(run).length > PODS_OF_OLD.length;
 
-  test('none is added by a look that began before it was rolled back', async () => {
-    const run = await JoinCarrying.confirmed();
-    const other = run.another();
-    await turnedBack(run, {
-      hook: answers(run),
-      isTime: isToAdd(run),
-      work: () => other.converge(),
-    });
-    expect(membersOf(run)).toEqual(PODS_OF_OLD);
-  });
-
-  test('one that is added when it is being rolled back leaves', async () => {
-    const run = await JoinCarrying.confirmed();
-    const other = run.another();
-    await turnedBack(run, { hook: changes(run), isTime: isToAdd(run), work: () => other.sweep() });
+  test.each([
+    ['none is added by a look that began before it was rolled back', looks, toTheEnd],
+    ['one that is added when it is being rolled back leaves', changes, oneSweep],
+  ])('%s', async (_, hook, work) => {
+    const run = await turnedBack(confirmed, { hook, isTime: isToAdd, work });
     expect(membersOf(run)).toEqual(PODS_OF_OLD);
   });
 
   test('an EtcdCluster that is made when it is being rolled back is deleted', async () => {
-    const run = await JoinCarrying.confirmed();
-    const other = run.another();
-    const isTime = () => membersOf(run).length > PODS_OF_OLD.length;
-    await turnedBack(run, { hook: isMade(run), isTime, work: () => other.sweep() });
+    const run = await turnedBack(confirmed, { hook: makes, isTime: hasAdded, work: oneSweep });
     expect([membersOf(run), namesOf(run, 'etcdclusters')]).toEqual([PODS_OF_OLD, ['old']]);
   });
 });
 
 test('an empty EtcdCluster that is made when it is being rolled back is deleted', async () => {
-  const run = await WipeCarrying.confirmed();
-  const other = run.another();
-  const isTime = () => run.step === 'MakeCluster';
-  await turnedBack(run, { hook: isMade(run), isTime, work: () => other.sweep() });
+  const turned = { hook: makes, isTime: isAt('MakeCluster'), work: oneSweep };
+  const run = await turnedBack(() => WipeCarrying.confirmed(), turned);
   expect(namesOf(run, 'etcdclusters')).toEqual(['old']);
   expect(namesOf(run, 'persistentvolumeclaims')).toEqual(['old-b', 'old-c']);
 });
 
-describe('a snapshot that is restored', () => {
-  const isToStop = (run: Carrying) => () => run.step === 'FreezeWriters';
-
-  test('writers are not stopped by a look that began before it was rolled back', async () => {
-    const run = await Carrying.confirmed();
-    const other = run.another();
-    await turnedBack(run, {
-      hook: answers(run),
-      isTime: isToStop(run),
-      work: () => other.converge(),
-    });
-    expect(run.etcds.alarms).toEqual([]);
-  });
-
-  test('writers that are stopped when it is being rolled back go on', async () => {
-    const run = await Carrying.confirmed();
-    const other = run.another();
-    await turnedBack(run, { hook: changes(run), isTime: isToStop(run), work: () => other.sweep() });
-    expect(run.etcds.alarms).toEqual([]);
-  });
+test.each([
+  ['are not stopped by a look that began before it was rolled back', looks, toTheEnd],
+  ['that are stopped when it is being rolled back go on', changes, oneSweep],
+])('a snapshot that is restored: writers %s', async (_, hook, work) => {
+  const turned = { hook, isTime: isAt('FreezeWriters'), work };
+  const run = await turnedBack(() => Carrying.confirmed(), turned);
+  expect(run.etcds.alarms).toEqual([]);
 });
 
 describe.each([
   ['the chart', () => NatsCarrying.confirmed(() => beginChart())],
   ['the NATS operator', () => NatsCarrying.confirmed()],
 ] as const)('a NATS of %s', (_, confirmed) => {
-  const leadsTo = ({ kube }: NatsCarrying): object =>
-    Object(kube.objects.get(`services/${namespace}/old`)?.['spec']).selector;
-  const SOME_SWEEPS = 2;
-
   test('clients that are led over when it has been rolled back are led back', async () => {
-    const run = await confirmed();
-    const [other, before] = [run.another(), leadsTo(run)];
-    const isTime = () => run.step === 'SwitchService';
-    const work = () => other.converge(SOME_SWEEPS);
-    await turnedBack(run, { hook: isLedOver(run), isTime, work });
-    expect(leadsTo(run)).toEqual(before);
+    const { selector } = specIn(await confirmed(), 'services/old');
+    const turned = { hook: leadsOver, isTime: isAt('SwitchService'), work: someSweeps };
+    const run = await turnedBack(confirmed, turned);
+    expect(specIn(run, 'services/old').selector).toEqual(selector);
   });
 
   test('a NatsCluster that is made when it is being rolled back is deleted', async () => {
-    const run = await confirmed();
-    const other = run.another();
-    const before = namesOf(run, 'natsclusters');
-    const isTime = () => run.step === 'MakeCluster';
-    const work = () => other.converge(SOME_SWEEPS);
-    await turnedBack(run, { hook: isMade(run), isTime, work });
+    const before = namesOf(await confirmed(), 'natsclusters');
+    const turned = { hook: makes, isTime: isAt('MakeCluster'), work: someSweeps };
+    const run = await turnedBack(confirmed, turned);
     expect(namesOf(run, 'natsclusters')).toEqual(before);
   });
 });

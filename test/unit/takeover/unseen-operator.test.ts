@@ -7,7 +7,7 @@ import { once } from './lives.ts';
 import { NatsCarrying } from './nats-carrying.ts';
 import { beginNats, putNatsOperator } from './nats-world.ts';
 import { at } from './others-at-work.ts';
-import { replicasOf, type TakeoverRun } from './takeover-run.ts';
+import { type AnyRun, replicasOf } from './takeover-run.ts';
 import { WipeCarrying } from './wipe-carrying.ts';
 import { begin, DEPLOYMENTS, forbid, namespace, putTakeover, world } from './world.ts';
 
@@ -38,15 +38,13 @@ const RUNS = [
   ['Route', () => NatsCarrying.confirmed(beginNatsNamed), 'nats-operator'],
 ] as const;
 
-type Befallen = Pick<TakeoverRun<never>, 'step' | 'edit' | 'befalls'>;
-
 /** Once, when one of these steps is begun. */
-function befallOnce(run: Befallen, steps: readonly string[], befall: () => void): void {
+function befallOnce(run: AnyRun, steps: readonly string[], befall: () => void): void {
   run.befalls = once(() => steps.includes(run.step ?? ''), befall);
 }
 
 /** Amid its way it is rolled back, and this befalls it. */
-const backWith = (run: Befallen, befall: () => void): void =>
+const backWith = (run: AnyRun, befall: () => void): void =>
   befallOnce(run, ['MakeCluster', 'JoinMembers'], () => {
     befall();
     run.edit({ rollback: true });

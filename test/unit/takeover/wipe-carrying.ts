@@ -72,7 +72,6 @@ export class WipeCarrying extends TakeoverRun<WipeCarrying> {
     return copy;
   }
 
-  /** A second instance of the function in the same world. */
   another(): WipeCarrying {
     return new WipeCarrying(this.kube, this.answering, this.#time);
   }
