@@ -8,8 +8,8 @@ import { SERVICES } from '../../../shared/stateful/parts.ts';
 import { Carrying, COREOS } from './carrying.ts';
 import { changesOf, expectConverged, onceAt, testLives } from './lives.ts';
 import { expectDone, forcedAt, livesOf } from './restore-lives.ts';
-import { namesOf } from './takeover-run.ts';
-import { namespace } from './world.ts';
+import { namesOf, specIn } from './takeover-run.ts';
+import { begin, namespace } from './world.ts';
 
 test('it is carried out step by step, and each rests on what is written down', async () => {
   const run = await Carrying.confirmed();
@@ -53,6 +53,15 @@ test('a snapshot of a member that was behind is taken anew', async () => {
   await expectConverged(run);
   expectDone(run);
   expect(run.status.work?.attempt).toBe(2);
+});
+
+test('the claim of the snapshot is as large and as fast as that of a member', async () => {
+  const asked = { storageClassName: 'fast', resources: { requests: { storage: '40Gi' } } };
+  const legacy = { pod: { persistentVolumeClaimSpec: asked } };
+  const run = await Carrying.confirmed({ ...COREOS, begin: () => begin({ legacy }) });
+  await expectConverged(run);
+  const claim = `persistentvolumeclaims/over-takeover-${run.status.work?.attempt}`;
+  expect(specIn(run, claim)).toEqual({ accessModes: ['ReadWriteOnce'], ...asked });
 });
 
 test('a write to the old members after the switch keeps them', async () => {

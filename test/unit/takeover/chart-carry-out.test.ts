@@ -190,7 +190,10 @@ test.each<readonly [string, object]>([
 
 test('a rollback keeps the new servers while there is no Service, and takes another', async () => {
   const run = await confirmed();
-  run.befalls = onceLed(({ kube }) => kube.remove(SERVICES, at('old')));
+  run.befalls = onceLed((one) => {
+    one.isMisled = true;
+    one.kube.remove(SERVICES, at('old'));
+  });
   expect(await run.converge(40)).toBe(false);
   expect([run.condition(), namesOf(run, 'natsclusters')]).toEqual(['True ServiceChanged', ['new']]);
   run.kube.put(SERVICES, chartServices(place)[0]);

@@ -137,9 +137,10 @@ export class NatsCarrying extends TakeoverRun<NatsCarrying> {
     }
   }
 
-  /** Pods behind the Service. */
+  /** Pods behind the Service; none where it is gone. */
   #served(): readonly string[] {
-    const selector = Object(specIn(this, 'services/old').selector) as Record<string, string>;
+    const { selector } = specIn(this, 'services/old') as { selector?: Record<string, string> };
+    if (selector === undefined) return [];
     return podNames(this.kube).filter((name) => {
       const { labels = {} } = this.kube.objects.get(`pods/${namespace}/${name}`)?.metadata ?? {};
       return Object.entries(selector).every(([key, value]) => labels[key] === value);
