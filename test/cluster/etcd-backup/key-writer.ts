@@ -1,6 +1,7 @@
 // A client that writes one key after the other, and knows which of them an etcd has acknowledged at
 // which revision.
 import type { EtcdAdmin } from '../../../shared/etcd/admin.ts';
+import { isEtcdFailure } from '../../../shared/etcd/admin/failure.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import { until } from '../../builders/versioned-kind.ts';
 
@@ -22,7 +23,17 @@ export class KeyWriter {
     this.#work.catch(() => undefined);
   }
 
-  static start(admin: EtcdAdmin): KeyWriter {
+  /** A node may refuse a while after it is Ready: it has yet to hear where its Service leads. */
+  static async start(admin: EtcdAdmin): Promise<KeyWriter> {
+    await until('the Service to lead to a member', async () => {
+      try {
+        await KeyWriter.foundIn(admin);
+        return true;
+      } catch (error) {
+        if (isEtcdFailure(error, 'UNREACHABLE')) return false;
+        throw error;
+      }
+    });
     return new KeyWriter(admin);
   }
 

@@ -46,7 +46,7 @@ let writer: KeyWriter;
 beforeAll(async () => {
   place = await BackupPlace.open(namespace, OLD.name);
   client = (await place.etcd.access(OLD))();
-  writer = KeyWriter.start(client);
+  writer = await KeyWriter.start(client);
 }, SCENARIO_MS);
 
 afterAll(async () => {
@@ -245,6 +245,7 @@ test(
     expect(await place.etcd.status(NEW)).toMatchObject({ voters: '3/3', clusterId });
     expect(await leftOf('back')).toEqual([`data-${NEW.name}-0`]);
     const found = await keysOf(NEW);
+    expect(backup.keys).toBeGreaterThan(0);
     expect(found).toHaveLength(backup.keys);
     expect(found).toEqual(await keysOf(OLD, backup.revision));
     expect(writer.writtenBy(backup.revision)).toBe(backup.keys);
