@@ -2,10 +2,10 @@
 // it what the Takeover says. Passwords stand in a Secret beside it. Pure.
 import type { TakeoverSpec } from '../../../shared/api/takeover.ts';
 import { over } from '../carry-over.ts';
+import type { Fields } from '../legacy/said.ts';
 import type { LegacyConfig, LegacyRights, LegacyUser } from './config.ts';
 import type { LegacyNats } from './legacy.ts';
 
-type Fields = Readonly<Record<string, unknown>>;
 type Into = TakeoverSpec['into'];
 
 /** A single server has no routes. */

@@ -4,8 +4,7 @@
 import { GLOBAL_ACCOUNT } from '../../../shared/api/nats-cluster.ts';
 import { isRecord } from '../../../shared/kube/json.ts';
 import { fieldOf } from '../legacy.ts';
-
-type Fields = Readonly<Record<string, unknown>>;
+import type { Fields } from '../legacy/said.ts';
 
 export interface LegacyRights {
   readonly allow?: readonly string[];

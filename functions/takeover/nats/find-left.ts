@@ -5,7 +5,7 @@ import { textOf } from '../../../shared/kube/json.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
 import { PODS, SERVICES } from '../../../shared/stateful/parts.ts';
 import { byName, OBJECTS_MAX } from '../find-left.ts';
-import { labelled } from '../labelled.ts';
+import { belongsTo, labelled } from '../labelled.ts';
 import { fieldOf } from '../legacy.ts';
 import { recordsIn } from '../legacy/said.ts';
 import type { FoundService } from '../state.ts';
@@ -25,9 +25,8 @@ export async function findLeftNats(
   const pods: FoundServer[] = [];
   const strangers: string[] = [];
   for await (const object of labelled(kube, PODS, { namespace, labelSelector: selector }, signal)) {
-    const { ownerReferences = [], name } = object.metadata;
-    if (ownerReferences.some((owner) => owner.uid === uid)) pods.push(serverOf(object));
-    else strangers.push(name);
+    if (belongsTo(object, uid)) pods.push(serverOf(object));
+    else strangers.push(object.metadata.name);
   }
   const service = async (name: string): Promise<FoundService | undefined> => {
     const object = await kube.get(SERVICES, { namespace, name }, { signal });
@@ -47,12 +46,11 @@ function serverOf(object: KubeObject): FoundServer {
   const { name, uid, resourceVersion, deletionTimestamp } = object.metadata;
   const { podIP, phase } = fieldOf({ ...object }, 'status');
   const { containers } = fieldOf({ ...object }, 'spec');
-  const ip = textOf(podIP);
   return {
     name,
     uid,
     resourceVersion,
-    ip: ip === '' ? undefined : ip,
+    ip: textOf(podIP) || undefined,
     isRunning: phase === 'Running' && deletionTimestamp === undefined,
     isEnding: deletionTimestamp !== undefined,
     hasHostPort: recordsIn(containers).some(({ ports }) =>

@@ -35,9 +35,6 @@ export interface ChartRelease {
 /** Where a Secret or ConfigMap has what servers were told. */
 export const CONFIG_KEY = 'nats.conf';
 
-export const clientHostOf = ({ clientService, namespace }: LegacyNats): string =>
-  `${clientService}.${namespace}.svc`;
-
 /** Servers speak with each other at this port. */
 export const ROUTE_PORT = 6222;
 

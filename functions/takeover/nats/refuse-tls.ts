@@ -2,8 +2,8 @@
 // trust the new servers, and servers of both each other. Each says what to do. Pure.
 import { headlessName } from '../../../shared/api/etcd-names.ts';
 import type { Reason } from '../../../shared/kube/conditions.ts';
-import { fieldOf } from '../legacy.ts';
-import { clientHostOf, type LegacyNats } from './legacy.ts';
+import { clientHostOf, fieldOf } from '../legacy.ts';
+import type { LegacyNats } from './legacy.ts';
 import { configOf, type NatsState } from './state.ts';
 
 type Listener = 'clients' | 'routes';

@@ -3,13 +3,11 @@
 import { NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
 import { isRecord } from '../../../shared/kube/json.ts';
 import { apiVersionOf, type Manifest } from '../../../shared/kube/objects.ts';
-import { recordsIn } from '../legacy/said.ts';
+import { type Fields, recordsIn } from '../legacy/said.ts';
 import { clusterFor, labelsFor } from '../made-for.ts';
 import type { Takeover } from '../object.ts';
 import type { FoundMade } from '../state.ts';
 import { usersSecretOf } from './carry-over.ts';
-
-type Fields = Readonly<Record<string, unknown>>;
 
 export const natsClusterManifest = (takeover: Takeover, spec: Fields): Manifest =>
   clusterFor(takeover, { ref: NATS_CLUSTERS, kind: 'NatsCluster' }, spec);

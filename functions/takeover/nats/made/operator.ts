@@ -5,6 +5,7 @@ import type { Reason } from '../../../../shared/kube/conditions.ts';
 import type { KubeClient } from '../../../../shared/kube/client.ts';
 import type { KubeObject } from '../../../../shared/kube/objects.ts';
 import { serviceOf } from '../../find-left.ts';
+import { belongsTo } from '../../labelled.ts';
 import { leadToNew, leadToOld } from '../../lead-service.ts';
 import { fieldOf, legacyOf } from '../../legacy.ts';
 import { resourcesOf } from '../../legacy/said.ts';
@@ -72,9 +73,6 @@ export const OPERATOR: NatsMaker = {
   leadToOld: (kube, takeover, { service }, signal) =>
     leadToOld(kube, takeover, service, { ref: LEGACY_NATS, who: 'servers' }, signal),
 };
-
-const belongsTo = ({ metadata }: KubeObject, owner: string): boolean =>
-  metadata.ownerReferences?.some(({ uid }) => uid === owner) === true;
 
 function operatorNatsOf(object: KubeObject): LegacyNats {
   const legacy = legacyOf(object, SIZE_MAX);
