@@ -4,10 +4,9 @@ import { cut } from '../../../shared/cut.ts';
 import { Failure } from '../../../shared/errors.ts';
 import type { AskOptions } from '../../../shared/nats/monitor.ts';
 import type { Door } from '../door.ts';
+import { MONITORING_PORT } from './ports.ts';
 import type { AskedNew, AskedServer, FoundServer } from './state.ts';
 
-/** The operator gave it this one always; a NatsCluster has it if it says nothing else. */
-export const MONITORING_PORT = 8222;
 /** A server that is alive answers within milliseconds; a silent one costs this much. */
 const ANSWERS_WITHIN_MS = 3_000;
 const WHY_BYTES_MAX = 300;

@@ -8,6 +8,7 @@ import type { Takeover } from '../object.ts';
 import { type Records, selectorIn, selectorText } from '../records.ts';
 import { isBegun } from '../stages.ts';
 import type { FoundService } from '../state.ts';
+import { CHART_PORT, PORTS_OF_BOTH } from './ports.ts';
 import type { NatsState } from './state.ts';
 
 /** It selects the new pods, and no old one. */
@@ -49,16 +50,13 @@ export function obstacleInService(state: NatsState, records: Records): Reason | 
     : serviceChanged(records, client, 'where clients are');
 }
 
-/** The ports of servers of both, and the one that a chart names and a NatsCluster does not. */
-const [OF_BOTH, OF_CHART] = [new Set<unknown>([4222, 8222, 'monitor']), 'nats'];
-
 /** Pods that are selected do not help where they have no such port. */
 export function portsElsewhere({ client, takeover }: NatsState): Reason | undefined {
   if (client === undefined) return undefined;
   const isNew = isNewSelected(client, takeover);
   const others = (client.ports ?? [])
     .map(({ targetPort }) => targetPort)
-    .filter((port) => !OF_BOTH.has(port) && (isNew || port !== OF_CHART))
+    .filter((port) => !PORTS_OF_BOTH.has(port) && (isNew || port !== CHART_PORT))
     .map((port) => String(port));
   if (others.length === 0) return undefined;
   const message =

@@ -1,6 +1,7 @@
 // A NATS that is taken over, whoever made it, and the names of what was made for it. The folder
 // `made/` has what differs from one maker to another. Pure.
 import type { LegacyObject } from '../legacy.ts';
+import { ROUTE_PORT } from './ports.ts';
 
 export interface LegacyNats extends LegacyObject {
   readonly resourceVersion: string;
@@ -34,9 +35,6 @@ export interface ChartRelease {
 
 /** Where a Secret or ConfigMap has what servers were told. */
 export const CONFIG_KEY = 'nats.conf';
-
-/** Servers speak with each other at this port. */
-export const ROUTE_PORT = 6222;
 
 /** Where the server of this pod takes routes, as the others know it. */
 export const routeOf = ({ routeService, namespace }: LegacyNats, pod: string): string =>

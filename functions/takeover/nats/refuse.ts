@@ -9,14 +9,14 @@ import {
   refuseOthers,
 } from '../refuse-found.ts';
 import { versionOf } from '../versions.ts';
-import { MONITORING_PORT } from './ask-servers.ts';
 import type { LegacyNats } from './legacy.ts';
 import { makerOf } from './made/makers.ts';
+import { MONITORING_PORT } from './ports.ts';
 import { grantOf, refuseConfig, refuseMisnamed, refuseUsers } from './refuse-config.ts';
 import { refuseLoaded } from './refuse-loaded.ts';
 import { refuseStreams } from './refuse-streams.ts';
 import { refuseTls } from './refuse-tls.ts';
-import { answersOf, configOf, type NatsState } from './state.ts';
+import { answersOf, configOf, type NatsState, saidBy } from './state.ts';
 
 const LAST_CHANCE =
   'its pods go with it. There is no data in them: make a NatsCluster of ' +
@@ -77,11 +77,8 @@ function refuseHostPorts({ pods }: NatsState): readonly Reason[] {
 function refuseAnswers(state: NatsState): readonly Reason[] {
   const answers = answersOf(state);
   if (answers.length === 0) {
-    const whys = [...(state.servers ?? [])].map(([pod, asked]) =>
-      'silent' in asked ? `${pod}: ${asked.silent}` : pod,
-    );
     const message =
-      `No server says what it runs on, at port 8222 of its pod (${listed(whys)}). Where ` +
+      `No server says what it runs on, at port 8222 of its pod (${listed(saidBy(state))}). Where ` +
       'monitoring speaks HTTPS (tls.enableHttps) turn that off; where a NetworkPolicy forbids it ' +
       'let pods of takeover in.';
     return [{ reason: 'ServersSilent', message }];

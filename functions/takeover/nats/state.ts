@@ -92,5 +92,11 @@ export const answersOf = ({ servers }: Pick<NatsState, 'servers'>) =>
     hasAnswered(asked) ? [{ pod, answer: asked }] : [],
   );
 
+/** Each of them for a sentence, with why it does not answer. */
+export const saidBy = ({ servers }: Pick<NatsState, 'servers'>): readonly string[] =>
+  [...(servers ?? [])].map(([pod, asked]) =>
+    hasAnswered(asked) ? pod : `${pod}: ${asked.silent}`,
+  );
+
 export const silentOf = ({ servers }: Pick<NatsState, 'servers'>): readonly string[] =>
   [...(servers ?? [])].flatMap(([pod, asked]) => (hasAnswered(asked) ? [] : [pod]));

@@ -9,7 +9,7 @@ import { endNow } from '../stages.ts';
 import { restartOperators } from '../stop-operators.ts';
 import type { NatsDecision } from './decision.ts';
 import { isMerged, isNewSelected, isOldSelected, notLedBack, portsElsewhere } from './led.ts';
-import { answersOf, type NatsState } from './state.ts';
+import { answersOf, type NatsState, saidBy } from './state.ts';
 
 export function takeBackNats(state: NatsState, records: Records): NatsDecision {
   const { legacy, nowMs } = state;
@@ -35,11 +35,9 @@ const LEGACY_GONE: Reason = {
     'delete this Takeover.',
 };
 
-function silent({ servers, client }: NatsState): Reason {
-  const each = [...(servers ?? [])].map(([pod, asked]) =>
-    'silent' in asked ? `${pod}: ${asked.silent}` : pod,
-  );
-  const why = each.length === 0 ? 'no pod is left' : each.join(' ');
+function silent(state: NatsState): Reason {
+  const { client } = state;
+  const why = saidBy(state).join(' ') || 'no pod is left';
   const message =
     `No old server answers (${why}), so clients are not led back: Service ${client?.name ?? ''} ` +
     'leads to the new ones. Bring one back, and it goes on.';

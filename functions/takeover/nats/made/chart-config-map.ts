@@ -26,7 +26,8 @@ export async function readChartConfig(
   const { text, resourceVersion } = found;
   const config = chartConfigIn(text);
   if (typeof config === 'string') return { is: 'odd', why: config };
-  const wanted = variablesIn(text);
+  const fields = parsed(text) ?? {};
+  const wanted = variablesIn(fields);
   const places = placesOf(legacy);
   const unknown = wanted.filter((name) => !places.has(name));
   const lacks = unknown.map((name) => `a password in $${name}, which no container has by its name`);
@@ -38,7 +39,8 @@ export async function readChartConfig(
     is: 'found',
     resourceVersion,
     config: told,
-    digests: told.lacks.length > 0 ? new Map() : digestsOf(legacy, text, valuesIn(places, secrets)),
+    digests:
+      told.lacks.length > 0 ? new Map() : digestsOf(legacy, fields, valuesIn(places, secrets)),
     secrets: [...new Set(names)],
     unread: unreadIn(named, secrets),
   };
@@ -61,11 +63,12 @@ export async function readChartPasswords(
 ): Promise<ReadonlyMap<string, string>> {
   const found = await readText(kube, legacy, signal);
   if ('is' in found) return new Map();
+  const fields = parsed(found.text) ?? {};
   const places = placesOf(legacy);
-  const asked = variablesIn(found.text).map((name) => places.get(name)?.secret ?? '');
+  const asked = variablesIn(fields).map((name) => places.get(name)?.secret ?? '');
   const secrets = await readSecrets(kube, legacy.namespace, asked, signal);
   const valueOf = valuesIn(places, secrets);
-  const all = [...passwordsIn(found.text)].map(
+  const all = [...passwordsOf(fields)].map(
     ([user, told]) => [user, 'text' in told ? told.text : valueOf(told.variable)] as const,
   );
   return new Map(all.filter((one): one is [string, string] => one[1] !== undefined));
@@ -81,8 +84,7 @@ const valuesIn = (places: ReadonlyMap<string, Place>, secrets: Secrets): ValueOf
 };
 
 /** By pods. */
-function digestsOf(legacy: LegacyNats, text: string, valueOf: ValueOf): Map<string, string> {
-  const config = parsed(text) ?? {};
+function digestsOf(legacy: LegacyNats, config: Fields, valueOf: ValueOf): Map<string, string> {
   const pods = Array.from(
     { length: Math.min(legacy.replicas, SERVERS_MAX) },
     (_, at) => `${legacy.name}-${at}`,
@@ -107,10 +109,8 @@ const POD_NAME = '$(POD_NAME)';
 const heldIn = (secret: FoundSecret | undefined, key: string): string | undefined =>
   secret?.is === 'found' ? wordIn(secret.data[key] ?? '') : undefined;
 
-const passwordsIn = (text: string) => passwordsOf(parsed(text) ?? {});
-
-const variablesIn = (text: string): readonly string[] =>
-  [...passwordsIn(text).values()].flatMap((one) => ('variable' in one ? one.variable : []));
+const variablesIn = (config: Fields): readonly string[] =>
+  [...passwordsOf(config).values()].flatMap((one) => ('variable' in one ? one.variable : []));
 
 async function readText(
   kube: KubeClient,
@@ -128,7 +128,8 @@ async function readText(
   return { text, resourceVersion: object.metadata.resourceVersion };
 }
 
-function containerOf({ spec }: LegacyNats): Fields {
+/** That of the servers. */
+export function containerOf({ spec }: Pick<LegacyNats, 'spec'>): Fields {
   const template = fieldOf(fieldOf(spec, 'template'), 'spec');
   return recordsIn(template['containers']).find((one) => one['name'] === 'nats') ?? {};
 }

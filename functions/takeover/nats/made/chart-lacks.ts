@@ -5,7 +5,7 @@ import { SYSTEM_ACCOUNT } from '../ask-servers.ts';
 import { fieldOf } from '../../legacy.ts';
 import type { Fields } from '../../legacy/said.ts';
 import { has, PAYLOAD_BYTES, usersIn } from '../config.ts';
-import { ROUTE_PORT } from '../legacy.ts';
+import { CLIENT_PORT, MONITORING_PORT, ROUTE_PORT } from '../ports.ts';
 import { isWord } from './chart-text.ts';
 
 /** Keys that say nothing about clients, or what a NatsCluster has in its own way. */
@@ -46,10 +46,10 @@ const unknownIn = (fields: Fields, known: ReadonlySet<string>, path = ''): reado
 
 export function lacksOf(config: Fields): readonly string[] {
   const [routes, tls] = [fieldOf(config, 'cluster'), fieldOf(config, 'tls')];
-  const { port = 4222, http_port, max_payload = 0 } = config;
+  const { port = CLIENT_PORT, http_port, max_payload = 0 } = config;
   const named: readonly (readonly [boolean, string])[] = [
-    [port !== 4222, 'another port of clients (config.nats.port)'],
-    [http_port !== 8222, 'no monitoring at port 8222 (config.monitor)'],
+    [port !== CLIENT_PORT, 'another port of clients (config.nats.port)'],
+    [http_port !== MONITORING_PORT, 'no monitoring at port 8222 (config.monitor)'],
     [has(routes, 'port') && routes['port'] !== ROUTE_PORT, 'another port of routes'],
     [tls['verify'] === true, 'certificates that clients have to show (tls.verify)'],
     [config['system_account'] === SYSTEM_ACCOUNT, 'a system account of the name SYS'],

@@ -7,6 +7,7 @@ import { fieldOf } from '../../legacy.ts';
 import { selectorText } from '../../records.ts';
 import type { FoundService } from '../../state.ts';
 import type { LegacyNats } from '../legacy.ts';
+import { CHART_PORT, PORTS_OF_BOTH } from '../ports.ts';
 import { configOf, type NatsState } from '../state.ts';
 
 export function refuseChart(state: NatsState, legacy: LegacyNats): readonly Reason[] {
@@ -109,9 +110,6 @@ function refuseClientService(state: NatsState, legacy: LegacyNats): readonly Rea
   return refusePorts(client, which);
 }
 
-/** Ports of servers of a NatsCluster for clients, and for who watches them. */
-const KNOWN = new Set<unknown>(['nats', 'monitor', 4222, 8222]);
-
 function refusePorts(
   { ports = [], isHeadless = false }: FoundService,
   which: string,
@@ -122,7 +120,9 @@ function refusePorts(
       'Service of that name with one (service.merge), and lead clients to it.';
     return [{ reason: 'ServiceHeadless', message }];
   }
-  const others = ports.filter(({ targetPort }) => !KNOWN.has(targetPort));
+  const others = ports.filter(
+    ({ targetPort: port }) => !PORTS_OF_BOTH.has(port) && port !== CHART_PORT,
+  );
   if (others.length === 0) return [];
   const message =
     `${which} leads to ports that servers of a NatsCluster do not have: ` +

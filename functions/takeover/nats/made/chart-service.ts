@@ -13,11 +13,10 @@ import type { Takeover } from '../../object.ts';
 import { selectorIn } from '../../records.ts';
 import type { FoundService } from '../../state.ts';
 import type { LegacyNats } from '../legacy.ts';
+import { CHART_PORT, CLIENT_PORT } from '../ports.ts';
 
 const MARK = 'app.kubernetes.io/managed-by';
 const HELM = 'Helm';
-/** The port as the chart names it, and its number: a NatsCluster names it otherwise. */
-const [NAMED, NUMBERED] = ['nats', 4222];
 
 export function chartService(object: KubeObject, { chart }: LegacyNats): FoundService {
   const { labels = {} } = object.metadata;
@@ -60,7 +59,7 @@ export async function leadChartToNew(
   led: Led,
   signal: AbortSignal,
 ): Promise<StepResult> {
-  await lead(kube, namespace, led, { mark: null, from: NAMED, to: NUMBERED }, signal);
+  await lead(kube, namespace, led, { mark: null, from: CHART_PORT, to: CLIENT_PORT }, signal);
   const message = `Service ${led.service.name} leads to NatsCluster ${spec.into.name}.`;
   return applied('ServiceSwitched', message);
 }
@@ -73,7 +72,7 @@ export async function leadChartToOld(
   signal: AbortSignal,
 ): Promise<StepResult> {
   const selector = selectorIn(status.work?.service.selector ?? '');
-  const back = { mark: HELM, from: NUMBERED, to: NAMED };
+  const back = { mark: HELM, from: CLIENT_PORT, to: CHART_PORT };
   await lead(kube, namespace, { service, selector }, back, signal);
   return applied('ServiceGivenBack', `Service ${service.name} leads to the old servers again.`);
 }

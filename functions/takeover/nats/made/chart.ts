@@ -8,7 +8,7 @@ import { fieldOf, legacyOf } from '../../legacy.ts';
 import { type Fields, recordsIn, resourcesOf } from '../../legacy/said.ts';
 import { type ChartRelease, type LegacyNats, selectorOf } from '../legacy.ts';
 import type { FoundServer } from '../state.ts';
-import { readChartConfig, readChartPasswords } from './chart-config-map.ts';
+import { containerOf, readChartConfig, readChartPasswords } from './chart-config-map.ts';
 import { chartNotes } from './chart-notes.ts';
 import { notLoadedNotes } from './chart-loaded.ts';
 import { chartObjects } from './chart-objects.ts';
@@ -67,7 +67,6 @@ function chartNatsOf(object: KubeObject): LegacyNats {
   const labels = textsIn(fieldOf(fieldOf(spec, 'selector'), 'matchLabels'));
   const template = fieldOf(fieldOf(spec, 'template'), 'spec');
   const config = recordsIn(template['volumes']).find((one) => one['name'] === VOLUME) ?? {};
-  const nats = recordsIn(template['containers']).find((one) => one['name'] === 'nats') ?? {};
   const { replicas } = spec;
   return {
     ...legacy,
@@ -77,7 +76,7 @@ function chartNatsOf(object: KubeObject): LegacyNats {
     configName: textOf(fieldOf(config, 'configMap')['name']),
     selector: selectorOf(labels),
     labels,
-    resources: resourcesOf(fieldOf(nats, 'resources')),
+    resources: resourcesOf(fieldOf(containerOf(legacy), 'resources')),
     // The API server fills in 1 where none is said.
     replicas: typeof replicas === 'number' ? replicas : 1,
     chart: releaseOf(object),
