@@ -9,6 +9,7 @@ import { stopOperators, stoppedOperators, unseenOperator } from '../stop-operato
 import type { NatsDecision, NatsStep } from './decision.ts';
 import { isJoined, isUnrouted, joinRoutes, leadOver, leaveRoutes } from './lead-over.ts';
 import { isLedOver, newSelectorOf, obstacleInService } from './led.ts';
+import { legacyGone } from './legacy-gone.ts';
 import { isMade, makeCluster } from './make-cluster.ts';
 import { makerOf } from './made/makers.ts';
 import { areMoved, moveClients } from './move-clients.ts';
@@ -30,28 +31,24 @@ function obstacleTo(state: NatsState, records: Records): Reason | undefined {
   const { legacy, takeover } = state;
   const { work } = records;
   if (isBegun(records, 'DeleteLegacy')) {
-    if (legacy !== undefined) return legacy.uid === work.legacyUid ? undefined : LEGACY_GONE;
+    if (legacy !== undefined) {
+      return legacy.uid === work.legacyUid ? undefined : legacyGone(state, records);
+    }
     return isLedOver(state) ? undefined : ledElsewhere(work, newSelectorOf(takeover));
   }
-  if (legacy?.uid !== work.legacyUid || legacy.isEnding) return LEGACY_GONE;
+  if (legacy?.uid !== work.legacyUid || legacy.isEnding) return legacyGone(state, records);
   if (intoOf(takeover) !== work.into) return SPEC_CHANGED;
   const unseen = unseenOperator(state, work);
   if (unseen !== undefined) return unseen;
   const maker = makerOf(takeover.spec.legacy);
   const others = maker.appeared(state);
-  if (others.length > 0) return appeared(others, maker.words.appeared);
+  if (others.length > 0) return appeared(others, maker.words.appeared(takeover));
   const [streams] = isBegun(records, 'MoveClients') ? [] : refuseStreams(state, legacy);
-  if (streams !== undefined) return streams;
+  if (streams !== undefined) return { ...streams, message: `${streams.message} ${OUT_AGAIN}` };
   return obstacleInService(state, records);
 }
 
-const LEGACY_GONE: Reason = {
-  reason: 'LegacyGone',
-  message:
-    'Somebody deleted the legacy object while it was taken over, and its pods go with it. ' +
-    'What was made stays: see status.steps and the new NatsCluster, and lead the Service of the ' +
-    'clients to that.',
-};
+const OUT_AGAIN = 'Take JetStream out again, or roll this back (spec.rollback: true).';
 
 const SPEC_CHANGED: Reason = {
   reason: 'SpecChanged',

@@ -68,18 +68,25 @@ export function portsElsewhere({ client, takeover }: NatsState): Reason | undefi
 
 /** On rollback: as long as it does not lead back nothing is deleted. */
 export function notLedBack(
-  { client, takeover: { namespace } }: NatsState,
+  { client, takeover }: NatsState,
   { work: { service } }: Records,
 ): Reason {
   const { name, selector } = service;
-  const value = JSON.stringify(selectorIn(selector));
   const message =
     client === undefined
       ? `Service ${name} is gone, so nothing leads clients back, and the new servers are kept. ` +
         `Make one with its selector (${selector}), and it goes on.`
       : `Service ${name} does not lead to the old servers (selector ` +
         `${selectorText(client.selector)}), so the new ones are kept. Give it back its selector, ` +
-        `and it goes on: kubectl -n ${namespace} patch service ${name} --type=json -p ` +
-        `'[{"op":"add","path":"/spec/selector","value":${value}}]'`;
+        `and it goes on: ${patchOf(takeover, name, selectorIn(selector))}`;
   return { reason: 'ServiceChanged', message };
 }
+
+/** The command by which a person leads a Service elsewhere: of its selector nothing is left. */
+export const patchOf = (
+  { namespace }: Pick<Takeover, 'namespace'>,
+  service: string,
+  selector: FoundService['selector'],
+): string =>
+  `kubectl -n ${namespace} patch service ${service} --type=json -p ` +
+  `'[{"op":"add","path":"/spec/selector","value":${JSON.stringify(selector)}}]'`;

@@ -49,11 +49,13 @@ function awaitClients(state: NatsState, moving: MovingServer): NatsDecision {
     const message = `${counted}. It goes on when they are back, or after a minute.`;
     return waitFor(next, [{ reason: 'ClientsAway', message }]);
   }
+  const { nextOf, words } = makerOf(state.takeover.spec.legacy);
+  const server = nextOf(state.pods);
+  const by = server === undefined ? '.' : `: ${words.endsBy(state.takeover, server)}`;
   const message =
     `${counted}: of ${own} that ${pod} had none is back after a minute, so no other server ` +
     'leaves. See what the new servers log of them, such as logins that they refuse, and it goes ' +
-    'on when one is back. If they are gone for good, end the next old server yourself (delete ' +
-    'its pod; of a chart, scale the StatefulSet down by one).';
+    `on when one is back. If they are gone for good, end the next old server yourself${by}`;
   const trouble = { reason: 'ClientsAway', message };
   return waitFor(next, [trouble], trouble);
 }

@@ -26,9 +26,13 @@ export function refuseLoaded(state: NatsState): readonly Reason[] {
   const message =
     `${listed(others.map(({ pod }) => pod))} has not loaded what stands in its configuration, or ` +
     'has other passwords than the Secrets of its variables have by now, so clients would be ' +
-    'refused. Start its pods anew (kubectl rollout restart), or write it as it was.';
+    `refused. Start its pods anew (${restartLine(state)}), or write it as it was.`;
   return [{ reason: 'ConfigNotLoaded', message }];
 }
+
+/** Servers of a StatefulSet alone tell what they have loaded. */
+export const restartLine = ({ takeover: { namespace, spec } }: NatsState): string =>
+  `kubectl -n ${namespace} rollout restart statefulset ${spec.legacy.name}`;
 
 /** Only where both are known. */
 function differs({ config }: NatsState, pod: string, loaded: string | undefined): boolean {

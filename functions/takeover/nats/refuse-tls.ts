@@ -4,6 +4,7 @@ import { headlessName } from '../../../shared/api/etcd-names.ts';
 import type { Reason } from '../../../shared/kube/conditions.ts';
 import { clientHostOf, fieldOf } from '../legacy.ts';
 import type { LegacyNats } from './legacy.ts';
+import { makerOf } from './made/makers.ts';
 import { configOf, type NatsState } from './state.ts';
 
 type Listener = 'clients' | 'routes';
@@ -53,8 +54,9 @@ function certificateForClients(state: NatsState, legacy: LegacyNats): Reason {
 }
 
 function certificateForRoutes(state: NatsState): Reason {
+  const { routeAuthority } = makerOf(state.takeover.spec.legacy).words;
   const message =
-    'The old servers believe each other by an authority (tls.routesSecret), and the new ones ' +
+    `The old servers believe each other by an authority (${routeAuthority}), and the new ones ` +
     `have another one. Have the old one sign a certificate for ${servers(state)}, for servers ` +
     'and clients; put it into a Secret as tls.crt, tls.key and ca.crt, and name that in ' +
     'spec.into.spec.tls.routes.secretName.';

@@ -77,10 +77,11 @@ function refuseHostPorts({ pods }: NatsState): readonly Reason[] {
 function refuseAnswers(state: NatsState): readonly Reason[] {
   const answers = answersOf(state);
   if (answers.length === 0) {
+    const { monitoringTls } = makerOf(state.takeover.spec.legacy).words;
     const message =
       `No server says what it runs on, at port 8222 of its pod (${listed(saidBy(state))}). Where ` +
-      'monitoring speaks HTTPS (tls.enableHttps) turn that off; where a NetworkPolicy forbids it ' +
-      'let pods of takeover in.';
+      `monitoring speaks HTTPS (${monitoringTls}) turn that off; where a NetworkPolicy forbids ` +
+      'it let pods of takeover in.';
     return [{ reason: 'ServersSilent', message }];
   }
   const tooOld = answers.filter(({ answer }) => versionOf(answer.version) < OLDEST);

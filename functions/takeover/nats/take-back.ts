@@ -9,11 +9,14 @@ import { endNow } from '../stages.ts';
 import { restartOperators } from '../stop-operators.ts';
 import type { NatsDecision } from './decision.ts';
 import { isMerged, isNewSelected, isOldSelected, notLedBack, portsElsewhere } from './led.ts';
+import { legacyGone } from './legacy-gone.ts';
 import { answersOf, type NatsState, saidBy } from './state.ts';
 
 export function takeBackNats(state: NatsState, records: Records): NatsDecision {
   const { legacy, nowMs } = state;
-  if (legacy?.uid !== records.work.legacyUid || legacy.isEnding) return stuck(LEGACY_GONE);
+  if (legacy?.uid !== records.work.legacyUid || legacy.isEnding) {
+    return stuck(legacyGone(state, records));
+  }
   return (
     leadBack(state, records) ??
     restartOperators(state, records.work) ??
@@ -26,14 +29,6 @@ export function takeBackNats(state: NatsState, records: Records): NatsDecision {
 }
 
 const stuck = (trouble: Reason): NatsDecision => waitFor('Roll it back', [trouble], trouble);
-
-const LEGACY_GONE: Reason = {
-  reason: 'LegacyGone',
-  message:
-    'The legacy object is gone, so nothing leads back to it, and the new one is kept. Lead ' +
-    'the Service of the clients to that (selector ballast.dev/nats-cluster: its name), and ' +
-    'delete this Takeover.',
-};
 
 function silent(state: NatsState): Reason {
   const { client } = state;

@@ -122,6 +122,7 @@ test('where the StatefulSet is scaled up nobody is led over', async () => {
   run.befalls = onceAt('MakeCluster', ({ kube }) => kube.change(STATEFUL_SETS, at('old'), up));
   expect(await run.converge(40)).toBe(false);
   expect(run.condition()).toBe('True ServersAppeared');
+  expect(run.advice()).toContain('(kubectl -n shop scale statefulset old --replicas=3)');
   expect(serviceIn(run).selector).toEqual(SELECTOR);
 });
 
@@ -255,6 +256,7 @@ test.each(['MakeCluster', 'JoinRoutes', 'SwitchService'])(
     });
     expect(await run.converge(40)).toBe(false);
     expect(run.condition()).toBe('True JetStreamOn');
+    expect(run.advice()).toContain('spec.rollback: true');
     expect(serviceIn(run).selector).toEqual(SELECTOR);
     run.edit({ rollback: true });
     await expectConverged(run);

@@ -117,6 +117,7 @@ describe('where none of the clients of the first server comes back', () => {
     };
     expect(await run.converge(60)).toBe(false);
     expect(run.condition()).toBe('True ClientsAway');
+    expect(run.advice()).toMatch(/yourself: kubectl -n shop delete pod old-2$/);
     expect([...run.gone]).not.toEqual([]);
     expect(namesOf(run, 'pods')).toEqual([...NEW_PODS, 'old-2', 'old-3']);
     return run;
@@ -277,6 +278,7 @@ const removeLegacy = ({ kube }: NatsCarrying): void => {
 test('where the legacy object is deleted by somebody the new servers are kept', async () => {
   const run = await at40(onceAt('MoveClients', removeLegacy));
   expect(run.condition()).toBe('True LegacyGone');
+  expect(run.advice()).toMatch(/deleted NatsCluster old .* Service old leads to it\. Delete this/);
   expect(namesOf(run, 'pods')).toEqual(NEW_PODS);
   run.edit({ rollback: true });
   expect(await run.converge(10)).toBe(false);

@@ -89,6 +89,11 @@ export abstract class TakeoverRun<Run> implements PassingRun {
     return `${found?.status} ${found?.reason}`;
   }
 
+  /** Words for a person about what holds it up. */
+  advice(): string {
+    return this.status.conditions?.find((one) => one.type === 'Degraded')?.message ?? '';
+  }
+
   /** Whether it is over, after so many sweeps at most. */
   async converge(sweeps = SWEEPS_MAX): Promise<boolean> {
     for (let count = 0; count < sweeps; count += 1) {

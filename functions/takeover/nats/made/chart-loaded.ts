@@ -2,6 +2,7 @@
 // Pure.
 import type { Reason } from '../../../../shared/kube/conditions.ts';
 import { listed } from '../../../../shared/stateful/decision.ts';
+import { restartLine } from '../refuse-loaded.ts';
 import { answersOf, type NatsState } from '../state.ts';
 
 export function notLoadedNotes(state: NatsState): readonly Reason[] {
@@ -15,6 +16,6 @@ export function notLoadedNotes(state: NatsState): readonly Reason[] {
     `Nobody can tell whether ${listed(untold)} has loaded what stands in its configuration; ` +
     'servers before 2.11 do not say. Users and passwords are taken as the ConfigMap and Secrets ' +
     'have them: if one of these was changed since the pods were started, start them anew before ' +
-    '(kubectl rollout restart), or clients that go by the former ones will be refused.';
+    `(${restartLine(state)}), or clients that go by the former ones will be refused.`;
   return [{ reason: 'PasswordsAsOfNow', message }];
 }

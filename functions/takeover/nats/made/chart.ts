@@ -6,6 +6,7 @@ import { textOf } from '../../../../shared/kube/json.ts';
 import type { KubeObject } from '../../../../shared/kube/objects.ts';
 import { fieldOf, legacyOf } from '../../legacy.ts';
 import { type Fields, recordsIn, resourcesOf } from '../../legacy/said.ts';
+import type { Takeover } from '../../object.ts';
 import { type ChartRelease, type LegacyNats, selectorOf } from '../legacy.ts';
 import type { FoundServer } from '../state.ts';
 import { containerOf, readChartConfig, readChartPasswords } from './chart-config-map.ts';
@@ -36,11 +37,16 @@ export const CHART: NatsMaker = {
   words: {
     object: (name) => `StatefulSet ${name} of the chart`,
     leaving: (names) => `The StatefulSet is scaled down one by one, so that ${names} leave`,
-    appeared: 'so somebody has scaled the StatefulSet up. Scale it down again',
+    appeared: (takeover) =>
+      'so somebody has scaled the StatefulSet up. Scale it down again ' +
+      `(${scaleLine(takeover, takeover.status.work?.servers?.length ?? 0)})`,
+    endsBy: (takeover, server) => scaleLine(takeover, placeOf(server)),
     restored: 'Have Helm write it anew (helm upgrade)',
     takeOut: 'take it out of the values of the chart (helm upgrade)',
     askLogin: 'have the chart ask for it then (config.merge.authorization, helm upgrade)',
     routeLogin: 'config.cluster.routeURLs.user',
+    routeAuthority: 'tlsCA',
+    monitoringTls: 'config.monitor.tls',
   },
   refuse: refuseChart,
   notes: (state, legacy) => [...chartNotes(state, legacy), ...notLoadedNotes(state)],
@@ -57,6 +63,9 @@ export const CHART: NatsMaker = {
   leadToNew: leadChartToNew,
   leadToOld: leadChartToOld,
 };
+
+const scaleLine = ({ namespace, spec: { legacy } }: Takeover, replicas: number): string =>
+  `kubectl -n ${namespace} scale statefulset ${legacy.name} --replicas=${replicas}`;
 
 const placeOf = ({ name }: Pick<FoundServer, 'name'>): number =>
   Number(name.slice(name.lastIndexOf('-') + 1));

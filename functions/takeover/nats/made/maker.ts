@@ -64,7 +64,9 @@ export interface MakerWords {
   /** How the servers leave, by their names. */
   readonly leaving: (names: string) => string;
   /** Advice about servers that have appeared. */
-  readonly appeared: string;
+  readonly appeared: (takeover: Takeover) => string;
+  /** The command by which a person has the next server leave. */
+  readonly endsBy: (takeover: Takeover, server: FoundServer) => string;
   /** How its configuration is put back. */
   readonly restored: string;
   /** How something is taken out of what servers were told. */
@@ -73,4 +75,8 @@ export interface MakerWords {
   readonly askLogin: string;
   /** The setting by which old servers ask each other for a login. */
   readonly routeLogin: string;
+  /** That of the authority by which they believe each other. */
+  readonly routeAuthority: string;
+  /** That by which their monitoring speaks HTTPS. */
+  readonly monitoringTls: string;
 }
