@@ -15,6 +15,14 @@ export function nameTaken(next: string, kind: string, name: string): CommonDecis
   return waitFor(next, [trouble], trouble);
 }
 
+/** It is held to what was confirmed, whatever is written there since. */
+export const SPEC_CHANGED: Reason = {
+  reason: 'SpecChanged',
+  message:
+    'spec.into is another one than was confirmed. Write it as it was; or roll it back ' +
+    '(spec.rollback: true) while there is a way, and create another Takeover.',
+};
+
 /** The Service of the clients, which is led over; `unknown` is what nobody knows since. */
 export function serviceChanged(
   { work }: Pick<Records, 'work'>,

@@ -7,7 +7,7 @@ import { awaitLate } from './late.ts';
 import { isSwitched } from './lead-over.ts';
 import type { Records } from './records.ts';
 import type { State } from './state.ts';
-import { hasWayBack, withoutWayBack } from './way-back.ts';
+import { hasWayBack, noteNoWayBack } from './way-back.ts';
 
 export function ledLate(state: State, { work, steps }: Records): Decision | undefined {
   const { serviceVersion, rollingBackAt, undoing } = work;
@@ -23,8 +23,7 @@ function goOn({ takeover, nowMs }: State, { work, steps }: Records): Decision {
   const next = 'Go on, since clients are led over';
   if (takeover.spec.rollback === true) return waitFor(next, [LED_OVER], LED_OVER);
   const { rollingBackAt: _, ...rest } = work;
-  const noted = withoutWayBack(rest, nowMs);
-  return { step: { type: 'write-records', records: { work: noted, steps } }, next };
+  return noteNoWayBack({ work: rest, steps }, nowMs, next);
 }
 
 const LED_OVER = {

@@ -1,6 +1,6 @@
 // Obstacles that a person put meanwhile in the way of a plan of an EtcdCluster. Pure.
 import type { Reason } from '../../shared/kube/conditions.ts';
-import { serviceChanged } from './blocked.ts';
+import { serviceChanged, SPEC_CHANGED } from './blocked.ts';
 import { claimsGo, refuseUncounted } from './claims-go.ts';
 import { ledElsewhere } from './find-led.ts';
 import { isSwitched, newSelectorOf } from './lead-over.ts';
@@ -41,11 +41,4 @@ const LEGACY_GONE: Reason = {
     'Somebody deleted the legacy EtcdCluster while it was taken over, and its pods go with it. ' +
     'What was made stays: see status.steps and the new EtcdCluster. Claims with an owner are ' +
     'deleted, too; back up a member that still answers.',
-};
-
-const SPEC_CHANGED: Reason = {
-  reason: 'SpecChanged',
-  message:
-    'spec.into is another one than was confirmed. Write it as it was, or roll it back ' +
-    '(spec.rollback: true) and create another Takeover.',
 };

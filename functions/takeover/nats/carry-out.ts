@@ -2,6 +2,7 @@
 // That the new servers are ready and routed with the old ones is looked at before each step. Pure.
 import type { Reason } from '../../../shared/kube/conditions.ts';
 import { listed, waitFor } from '../../../shared/stateful/decision.ts';
+import { SPEC_CHANGED } from '../blocked.ts';
 import { ledElsewhere } from '../find-led.ts';
 import { intoOf, type Records } from '../records.ts';
 import { endNow, isBegun, operatorsIn, type Stage, stageNow } from '../stages.ts';
@@ -15,7 +16,7 @@ import { makerOf } from './made/makers.ts';
 import { areMoved, moveClients } from './move-clients.ts';
 import { answersOf, type NatsState } from './state.ts';
 import { refuseStreams } from './refuse-streams.ts';
-import { hasWayBack, withoutWayBack } from '../way-back.ts';
+import { hasWayBack, noteNoWayBack } from '../way-back.ts';
 
 export function carryOutNats(state: NatsState, records: Records): NatsDecision {
   const { legacy, nowMs } = state;
@@ -49,13 +50,6 @@ function obstacleTo(state: NatsState, records: Records): Reason | undefined {
 }
 
 const OUT_AGAIN = 'Take JetStream out again, or roll this back (spec.rollback: true).';
-
-const SPEC_CHANGED: Reason = {
-  reason: 'SpecChanged',
-  message:
-    'spec.into is another one than was confirmed. Write it as it was; or roll it back ' +
-    '(spec.rollback: true) while there is a way, and create another Takeover.',
-};
 
 const appeared = (pods: readonly string[], why: string): Reason => ({
   reason: 'ServersAppeared',
@@ -132,8 +126,7 @@ function deleteLegacy(
   }
   // Where all pods were gone already nobody has noted it.
   if (hasWayBack(work)) {
-    const noted = withoutWayBack(work, nowMs);
-    return { step: { type: 'write-records', records: { work: noted, steps } }, next };
+    return noteNoWayBack({ work, steps }, nowMs, next);
   }
   const { resourceVersion } = legacy;
   const step = { type: 'delete-legacy-nats', uid: work.legacyUid, resourceVersion } as const;

@@ -8,7 +8,7 @@ import type { NatsDecision } from './decision.ts';
 import { makerOf } from './made/makers.ts';
 import { clientsOf, isFreshKnown } from './mesh.ts';
 import { answersOf, type FoundServer, type NatsState } from './state.ts';
-import { hasWayBack, withoutWayBack } from '../way-back.ts';
+import { hasWayBack, noteNoWayBack } from '../way-back.ts';
 
 /** Libraries try again each two seconds or so; a client that is not back by then is gone. */
 const BACK_WITHIN_MS = 60_000;
@@ -71,11 +71,8 @@ export function moveClients(state: NatsState, { work, steps }: Records): NatsDec
   const { name: pod, uid } = server;
   const own = answersOf(state).find((one) => one.pod === pod)?.answer.clients ?? 0;
   const next = { pod, uid, clients: clientsOf(state), own, since: now };
-  const noted = { ...withoutWayBack(work, state.nowMs), moving: next };
-  return {
-    step: { type: 'write-records', records: { work: noted, steps } },
-    next: `Let ${pod} leave`,
-  };
+  const records = { work: { ...work, moving: next }, steps };
+  return noteNoWayBack(records, state.nowMs, `Let ${pod} leave`);
 }
 
 function end({ takeover, legacy }: NatsState, server: FoundServer): NatsDecision {
@@ -94,8 +91,7 @@ function endNobody(state: NatsState, { work, steps }: Records): NatsDecision {
   const { legacy } = state;
   if (legacy === undefined || legacy.replicas === 0) return waitFor(next, []);
   if (hasWayBack(work)) {
-    const noted = withoutWayBack(work, state.nowMs);
-    return { step: { type: 'write-records', records: { work: noted, steps } }, next };
+    return noteNoWayBack({ work, steps }, state.nowMs, next);
   }
   const { uid, resourceVersion } = legacy;
   return { step: { type: 'scale-down', uid, resourceVersion, replicas: 0 }, next };
