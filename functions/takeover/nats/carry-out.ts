@@ -118,10 +118,10 @@ function deleteLegacy(
   { legacy, nowMs, takeover }: NatsState,
   { work, steps }: Records,
 ): NatsDecision {
-  const { words } = makerOf(takeover.spec.legacy);
-  const next = `Delete ${words.object(takeover.spec.legacy.name)}`;
+  const which = makerOf(takeover.spec.legacy).words.object(takeover.spec.legacy.name);
+  const next = `Delete ${which}`;
   if (legacy === undefined || legacy.isEnding) {
-    const message = 'It is being deleted; see its finalizers if it does not end.';
+    const message = `${which} is being deleted; see its finalizers if it does not end.`;
     return waitFor(next, [{ reason: 'LegacyEnding', message }]);
   }
   // Where all pods were gone already nobody has noted it.

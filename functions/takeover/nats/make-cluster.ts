@@ -7,7 +7,7 @@ import { nameTaken } from '../blocked.ts';
 import { targetHash } from './begin.ts';
 import { usersSecretOf } from './carry-over.ts';
 import type { NatsDecision } from './decision.ts';
-import { refuseConfig } from './refuse-config.ts';
+import { grantOf, refuseConfig } from './refuse-config.ts';
 import { refuseLoaded } from './refuse-loaded.ts';
 import { keysWanted } from './render.ts';
 import type { FoundNatsCluster, NatsState } from './state.ts';
@@ -39,7 +39,8 @@ const CHANGED: Reason = {
   reason: 'SpecChanged',
   message:
     'What the old servers were told is another thing than when the plan was confirmed, and so ' +
-    'would be the new NatsCluster. Roll it back (spec.rollback: true), and create another one.',
+    'would be the new NatsCluster. Roll it back (spec.rollback: true), and create another ' +
+    'Takeover.',
 };
 
 /** Undefined where nothing lacks. */
@@ -55,8 +56,8 @@ function makeUsers(state: NatsState, cluster: FoundNatsCluster): NatsDecision | 
   if (stale !== undefined) return waitFor(next, [stale], stale);
   if (users.is === 'missing') return { step: { type: 'make-users', cluster }, next };
   const message =
-    `The function may not see Secret ${namespace}/${name} any more. Grant its rights once more, ` +
-    'as when the plan was made.';
+    `The function may not see Secret ${namespace}/${name} any more. Grant it that: ` +
+    grantOf(state);
   const trouble = { reason: 'SecretForbidden', message };
   return waitFor(next, [trouble], trouble);
 }

@@ -18,8 +18,8 @@ out the plan that you confirm.
   -n, --namespace NAME  where the old cluster and its Takeover are
   --secret NAME         one by which its clients and members know each other; may be repeated
   --operator NS/NAME    the Deployment of the operator, where that is in another namespace
-  --into NAME           the EtcdCluster that it may make, or have restored
-  --chart NAME          the StatefulSet of a NATS of Helm's chart that it may end`;
+  --into NAME           the EtcdCluster that it may make, or have restored; may be repeated
+  --chart NAME          the StatefulSet of a NATS of Helm's chart that it may end; may be repeated`;
 
 export const usageOf = (calledAs: string): string => `\
 usage: ${calledAs} nats-cluster -n NAMESPACE [options] | kubectl apply -f -

@@ -22,7 +22,7 @@ import { putConfig, USERS } from './nats-world.ts';
 import { configText } from '../../builders/legacy-nats.ts';
 import { at } from './others-at-work.ts';
 import { namesOf, objectIn, ownersIn, replicasOf, specIn } from './takeover-run.ts';
-import { DEPLOYMENTS, namespace } from './world.ts';
+import { DEPLOYMENTS, forbid, namespace } from './world.ts';
 
 const STEPS = [
   'StopOperator',
@@ -203,6 +203,12 @@ test.each<readonly [string, NatsCarrying['befalls'], string]>([
   const run = await at40(befalls);
   expect(run.condition()).toBe(degraded);
   expect(run.kube.writes.filter((one) => UNTOUCHED.includes(one))).toEqual([]);
+});
+
+test('where the Secret may no longer be seen the line that grants it is told', async () => {
+  const run = await at40(once('StopOperator', () => forbid('secrets', 'new-users')));
+  expect(run.condition()).toBe('True SecretForbidden');
+  expect(run.advice()).toContain('-- takeover -n shop --secret old --secret new-users |');
 });
 
 test('a server that has ended is not waited for, and is not said to have been seen', async () => {
