@@ -20,14 +20,15 @@ function onward(state: NatsState, service: string): string {
   const { name } = takeover.spec.into;
   if (seen?.cluster === undefined) {
     return (
-      `NatsCluster ${name} is not there: delete this Takeover, make one by hand, and lead the ` +
-      'clients to it.'
+      `NatsCluster ${name} is not there: delete Takeover ${takeover.name}, make one by hand, ` +
+      'and lead the clients to it.'
     );
   }
   const kept = `NatsCluster ${name} is kept`;
-  if (isLedOver(state)) return `${kept}, and Service ${service} leads to it. Delete this Takeover.`;
+  const end = `Delete Takeover ${takeover.name}`;
+  if (isLedOver(state)) return `${kept}, and Service ${service} leads to it. ${end}.`;
   return (
-    `${kept}. Delete this Takeover, and lead Service ${service} there, or make one of that name ` +
-    `if it went, too: ${patchOf(takeover, service, newSelectorOf(takeover))}`
+    `${kept}. ${end}, and lead Service ${service} there, or make one of that name if it went, ` +
+    `too: ${patchOf(takeover, service, newSelectorOf(takeover))}`
   );
 }

@@ -284,7 +284,9 @@ const removeLegacy = ({ kube }: NatsCarrying): void => {
 test('where the legacy object is deleted by somebody the new servers are kept', async () => {
   const run = await at40(onceAt('MoveClients', removeLegacy));
   expect(run.condition()).toBe('True LegacyGone');
-  expect(run.advice()).toMatch(/deleted NatsCluster old .* Service old leads to it\. Delete this/);
+  expect(run.advice()).toMatch(
+    /deleted NatsCluster old .* Service old leads to it\. Delete Takeover over/,
+  );
   expect(namesOf(run, 'pods')).toEqual(NEW_PODS);
   run.edit({ rollback: true });
   expect(await run.converge(10)).toBe(false);
