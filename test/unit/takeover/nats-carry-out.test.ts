@@ -206,7 +206,7 @@ test.each<readonly [string, NatsCarrying['befalls'], string]>([
 });
 
 test('where the Secret may no longer be seen the line that grants it is told', async () => {
-  const run = await at40(once('StopOperator', () => forbid('secrets', 'new-users')));
+  const run = await at40(onceAt('StopOperator', () => forbid('secrets', 'new-users')));
   expect(run.condition()).toBe('True SecretForbidden');
   expect(run.advice()).toContain('-- takeover -n shop --secret old --secret new-users |');
 });
