@@ -5,6 +5,7 @@ import { timestamp } from '../../../shared/kube/timestamp.ts';
 import { waitFor } from '../../../shared/stateful/decision.ts';
 import type { Records } from '../records.ts';
 import type { NatsDecision } from './decision.ts';
+import type { Leaving } from './end-server.ts';
 import { makerOf } from './made/makers.ts';
 import { clientsOf, isFreshKnown } from './mesh.ts';
 import { answersOf, type FoundServer, type NatsState } from './state.ts';
@@ -67,12 +68,15 @@ export function moveClients(state: NatsState, { work, steps }: Records): NatsDec
   if (moving !== undefined && !areBack(state, work)) return awaitClients(state, moving);
   const server = makerOf(state.takeover.spec.legacy).nextOf(state.pods);
   if (server === undefined) return endNobody(state, { work, steps });
+  const { leaveRefused } = state;
+  const letsLeave = `Let ${server.name} leave`;
+  if (leaveRefused !== undefined) return waitFor(letsLeave, [leaveRefused], leaveRefused);
   const now = timestamp(state.nowMs);
   const { name: pod, uid } = server;
   const own = answersOf(state).find((one) => one.pod === pod)?.answer.clients ?? 0;
   const next = { pod, uid, clients: clientsOf(state), own, since: now };
   const records = { work: { ...work, moving: next }, steps };
-  return noteNoWayBack(records, state.nowMs, `Let ${pod} leave`);
+  return noteNoWayBack(records, state.nowMs, letsLeave);
 }
 
 function end({ takeover, legacy }: NatsState, server: FoundServer): NatsDecision {
@@ -83,6 +87,13 @@ function end({ takeover, legacy }: NatsState, server: FoundServer): NatsDecision
     ? `Pod ${server.name} is being deleted.`
     : `Pod ${server.name} is to go, and the controller of StatefulSets has not ended it yet.`;
   return waitFor(next, [{ reason: 'Ending', message }]);
+}
+
+/** As it would be taken now. */
+export function firstLeaving({ takeover, pods, legacy }: NatsState): Leaving | undefined {
+  const { nextOf, leave } = makerOf(takeover.spec.legacy);
+  const server = nextOf(pods);
+  return server && legacy && leave(server, legacy);
 }
 
 /** No pod is left, and more would be made. */

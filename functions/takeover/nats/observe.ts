@@ -24,6 +24,7 @@ import { makerOf } from './made/makers.ts';
 import { observeNatsWork } from './observe-work.ts';
 import { natsClusterManifest } from './render.ts';
 import { configOf, type FoundUsers, type NatsState } from './state.ts';
+import { tryLeave } from './try-leave.ts';
 
 /** A NatsCluster has as many servers at most, and each a claim. */
 const SERVERS_MAX = 9;
@@ -57,6 +58,7 @@ export async function observeNats(
     users: await readUsers(kube, takeover, signal),
     taken: isBack ? await findTakenNats(kube, takeover, signal) : [],
     work: await observeNatsWork(kube, door, found, signal),
+    leaveRefused: await tryLeave(kube, found, signal),
   };
 }
 
@@ -137,6 +139,7 @@ const NOTHING_FOUND: Omit<NatsState, keyof Bare> = {
   others: [],
   users: { is: 'missing', owners: [] },
   work: undefined,
+  leaveRefused: undefined,
 };
 
 function findTakenNats(

@@ -1,5 +1,6 @@
 // The state of a takeover of a NatsCluster: all that a look has found, and nothing that follows.
 import type { NatsClusterSpec } from '../../../shared/api/nats-cluster.ts';
+import type { Reason } from '../../../shared/kube/conditions.ts';
 import type { Monitored } from '../../../shared/nats/monitor.ts';
 import type { FoundMade, FoundSecret, FoundService, Seen, TargetOf } from '../state.ts';
 import type { LegacyConfig } from './config.ts';
@@ -80,6 +81,8 @@ export interface NatsState extends Seen {
   /** The Secret with the passwords of users, as the new NatsCluster names it. */
   readonly users: FoundUsers;
   readonly work: NatsWork | undefined;
+  /** Why the API server would let no old server leave, where it was asked. */
+  readonly leaveRefused: Reason | undefined;
 }
 
 export const configOf = ({ config }: Pick<NatsState, 'config'>): LegacyConfig | undefined =>

@@ -5,13 +5,13 @@ import { NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { Reason } from '../../../shared/kube/conditions.ts';
 import { listed } from '../../../shared/stateful/decision.ts';
-import { PODS, STATEFUL_SETS } from '../../../shared/stateful/parts.ts';
 import { applied, type StepResult } from '../../../shared/stateful/steps.ts';
 import type { AnyStep } from '../any-state.ts';
 import type { Takeover } from '../object.ts';
 import type { FoundMade, FoundService } from '../state.ts';
 import { usersSecretOf } from './carry-over.ts';
 import type { NatsStep } from './decision.ts';
+import { endServer } from './end-server.ts';
 import { newSelectorOf } from './led.ts';
 import { CONFIG_KEY } from './legacy.ts';
 import { makerOf } from './made/makers.ts';
@@ -41,13 +41,9 @@ export async function applyNatsStep(
       return maker.leadToNew(kube, takeover, ledIn(step.service, takeover), signal);
     case 'lead-back':
       return maker.leadToOld(kube, takeover, ledIn(step.service, takeover), signal);
-    case 'delete-server': {
-      const { name, uid, resourceVersion } = step.server;
-      await kube.delete(PODS, { namespace, name }, { uid, resourceVersion }, { signal });
-      return applied('ServerLeft', `Deleted pod ${name} (uid ${uid}) of the old servers.`);
-    }
+    case 'delete-server':
     case 'scale-down':
-      return scaleDown(kube, takeover, step, signal);
+      return endServer(kube, takeover, step, signal);
     case 'delete-nats-cluster': {
       const { name, uid, resourceVersion } = step.found;
       const background = { propagationPolicy: 'Background', signal } as const;
@@ -110,19 +106,6 @@ async function setRoutes(
 }
 
 const NO_PASSWORDS: ReadonlyMap<string, string> = new Map();
-
-/** Kubernetes ends the pods of the highest numbers, each of which sends its clients away first. */
-async function scaleDown(
-  kube: KubeClient,
-  { namespace, spec: { legacy } }: Takeover,
-  { uid, resourceVersion, replicas }: Extract<NatsStep, { type: 'scale-down' }>,
-  signal: AbortSignal,
-): Promise<StepResult> {
-  const { name } = legacy;
-  const body = { metadata: { uid, resourceVersion }, spec: { replicas } };
-  await kube.patch(STATEFUL_SETS, { namespace, name }, { type: 'merge', body }, { signal });
-  return applied('ServerLeft', `Gave StatefulSet ${name} (uid ${uid}) ${replicas} replicas.`);
-}
 
 async function deleteLegacy(
   kube: KubeClient,

@@ -141,9 +141,7 @@ export class KubeModel {
       (uid === undefined || present.metadata.uid === uid) &&
       (resourceVersion === undefined || present.metadata.resourceVersion === resourceVersion);
     if (!isMeant) throw conflict(ref, target.name);
-    if (this.refuses(`${ref.resource} to be patched`)) {
-      throw new KubeError('KUBE_FORBIDDEN', 'A policy says no.', { verb: 'patch', ref });
-    }
+    if (this.refuses(`${ref.resource} to be patched`)) throw refusal('patch', ref);
     if (dryRun === true) return present;
     return this.write(`patch ${ref.resource} ${target.name}`, () => this.change(ref, target, body));
   }
@@ -152,6 +150,7 @@ export class KubeModel {
     ref: ResourceRef,
     target: ObjectName,
     { uid, resourceVersion }: { readonly uid?: string; readonly resourceVersion?: string },
+    { dryRun }: { readonly dryRun?: boolean } = {},
   ) {
     this.beforeDelete(ref.resource, target.name);
     const present = this.objects.get(keyOf(ref, target));
@@ -160,6 +159,8 @@ export class KubeModel {
       (uid === undefined || present.metadata.uid === uid) &&
       (resourceVersion === undefined || present.metadata.resourceVersion === resourceVersion);
     if (!isMeant) throw conflict(ref, target.name);
+    if (this.refuses(`${ref.resource} to be deleted`)) throw refusal('delete', ref);
+    if (dryRun === true) return 'deleting';
     await this.write(`delete ${ref.resource} ${target.name}`, () => {
       this.onDelete(ref.resource, present);
       if (this.lingers(ref.resource)) this.change(ref, target, { metadata: ENDING });
@@ -285,6 +286,9 @@ const claimsIn = (object: object): string =>
 
 const isSameText = (a: unknown, b: unknown): boolean =>
   a === b || JSON.stringify(a) === JSON.stringify(b);
+
+const refusal = (verb: 'patch' | 'delete', ref: ResourceRef): KubeError =>
+  new KubeError('KUBE_FORBIDDEN', 'A policy says no.', { verb, ref });
 
 function conflict(ref: ResourceRef, name: string): KubeError {
   const about = { verb: 'patch', ref, name } as const;

@@ -9,7 +9,7 @@ import type { Named } from '../../grant.ts';
 import type { Leading } from '../../lead-service.ts';
 import type { Takeover } from '../../object.ts';
 import type { FoundService } from '../../state.ts';
-import type { NatsStep } from '../decision.ts';
+import type { Leaving } from '../end-server.ts';
 import type { LegacyNats } from '../legacy.ts';
 import type { FoundConfig, FoundServer, NatsState } from '../state.ts';
 
@@ -43,7 +43,7 @@ export interface NatsMaker {
   /** The server that is the next to leave. */
   readonly nextOf: (pods: readonly FoundServer[]) => FoundServer | undefined;
   /** Undefined where it is on its way already. */
-  readonly leave: (server: FoundServer, legacy: LegacyNats) => NatsStep | undefined;
+  readonly leave: (server: FoundServer, legacy: LegacyNats) => Leaving | undefined;
   /** Servers that nobody had confirmed, as a person would say it. */
   readonly appeared: (state: NatsState) => readonly string[];
   readonly leadToNew: Lead<Leading>;
