@@ -29,7 +29,7 @@ import {
 } from './routed-place.ts';
 
 const NETWORK = `127.${randomInt(1, 255)}.${randomInt(1, 255)}`;
-export const OLD: readonly OldServer[] = [0, 1, 2].map((at) => ({
+const OLD: readonly OldServer[] = [0, 1, 2].map((at) => ({
   name: `old-${at}`,
   ip: `${NETWORK}.${at + 1}`,
   host: `old-${at}.old-headless.${namespace}.svc`,
@@ -59,7 +59,7 @@ function objects(): readonly Manifest[] {
 }
 
 export class ChartTakeoverPlace extends RoutedPlace {
-  protected override readonly servers = OLD;
+  override readonly servers = OLD;
   protected override readonly tls = undefined;
   protected override readonly rights = takeoverRights(namespace, SECRETS, undefined, [], ['old']);
 
@@ -122,7 +122,7 @@ export class ChartTakeoverPlace extends RoutedPlace {
     }
   }
 
-  async confirm(name: string, into: string): Promise<string> {
+  override async confirm(name: string, into: string): Promise<string> {
     const legacy = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'old' };
     const spec = { legacy, mode: 'Route', into: { name: into } };
     await createTakeover(this.kube, { namespace, name }, spec);

@@ -17,7 +17,7 @@ import {
 } from './routed-place.ts';
 
 const NETWORK = `127.${randomInt(1, 255)}.${randomInt(1, 255)}`;
-export const OLD: readonly OldServer[] = [1, 2, 3].map((at) => ({
+const OLD: readonly OldServer[] = [1, 2, 3].map((at) => ({
   name: `old-${at}`,
   ip: `${NETWORK}.${at}`,
   host: `old-${at}.old-mgmt.${namespace}.svc`,
@@ -41,7 +41,7 @@ const FILES = { 'tls.crt': certPem, 'tls.key': keyPem, 'ca.crt': authority.certP
 
 export class NatsTakeoverPlace extends RoutedPlace {
   readonly old: LegacyNats;
-  protected override readonly servers = OLD;
+  override readonly servers = OLD;
   protected override readonly tls = { ca: authority.certPem, servername: HOST };
   protected override readonly rights = takeoverRights(namespace, SECRETS);
 
@@ -83,7 +83,7 @@ export class NatsTakeoverPlace extends RoutedPlace {
     await Promise.resolve();
   }
 
-  async confirm(name: string, into: string): Promise<string> {
+  override async confirm(name: string, into: string): Promise<string> {
     const given = { secretName: 'new-tls' };
     await this.old.takeOver(name, { tls: { clients: given, routes: given } }, into);
     return this.confirmPlan(name);

@@ -51,8 +51,11 @@ export abstract class RoutedPlace extends MortalPlace {
   readonly #closed = new AbortController();
   #loop: Promise<unknown> = Promise.resolve();
   #service: ServiceHere | undefined;
+  #traffic: CoreTraffic | undefined;
   #natsCluster: RunningFunction | undefined;
   protected override readonly withinMs = WITHIN_MS;
+
+  abstract readonly servers: readonly OldServer[];
 
   protected constructor({ place, audit }: Opened) {
     super(place.kube, namespace);
@@ -60,7 +63,6 @@ export abstract class RoutedPlace extends MortalPlace {
     this.#audit = audit;
   }
 
-  protected abstract readonly servers: readonly OldServer[];
   protected abstract readonly tls: CoreTrafficOptions['tls'];
   /** Rights that a person grants to the function. */
   protected abstract readonly rights: readonly Manifest[];
@@ -70,6 +72,9 @@ export abstract class RoutedPlace extends MortalPlace {
 
   /** Makes all objects of the old NATS, and what a person makes before. */
   protected abstract leave(): Promise<void>;
+
+  /** A Takeover of this name into new servers of that one, with its plan confirmed; its id. */
+  abstract confirm(name: string, into: string): Promise<string>;
 
   /** Others who make or end pods of the old NATS do so. */
   protected abstract follow(): Promise<void>;
@@ -86,6 +91,8 @@ export abstract class RoutedPlace extends MortalPlace {
     this.#loop = this.#follow();
     this.#natsCluster = await this.place.startFunction();
     await this.startTakeover(alive);
+    const server = this.#service.address;
+    this.#traffic = await CoreTraffic.start({ server, ...LOGIN, tls: this.tls, clients: CLIENTS });
   }
 
   /** Plays kube-proxy for the Service of the clients, and the kubelet for old pods. */
@@ -109,9 +116,10 @@ export abstract class RoutedPlace extends MortalPlace {
     }
   }
 
-  startTraffic(): Promise<CoreTraffic> {
-    const server = this.#service?.address ?? '';
-    return CoreTraffic.start({ server, ...LOGIN, tls: this.tls, clients: CLIENTS });
+  /** Its clients know the address of the Service alone. */
+  get traffic(): CoreTraffic {
+    if (this.#traffic === undefined) throw new Error('nothing was started');
+    return this.#traffic;
   }
 
   /** Those that are connected to servers of this NatsCluster. */
@@ -148,6 +156,7 @@ export abstract class RoutedPlace extends MortalPlace {
   }
 
   async stop(): Promise<void> {
+    await this.#traffic?.close();
     this.#closed.abort();
     await this.#loop;
     await this.#service?.stop();
