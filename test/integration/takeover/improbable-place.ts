@@ -2,19 +2,13 @@
 // each other by names of the one Service alone, a peer of a fourth that was removed by an operator
 // that died over it, and all functions, each with the rights of its own account.
 import { randomInt } from 'node:crypto';
-import { link, mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { etcdBackup } from '../../../functions/etcd-backup/index.ts';
 import { etcdRestore } from '../../../functions/etcd-restore/index.ts';
 import { etcdBackupRights } from '../../../knative/tools/rights/etcd-backup.ts';
 import { etcdRestoreRights } from '../../../knative/tools/rights/etcd-restore.ts';
 import { takeoverRights } from '../../../knative/tools/rights/takeover.ts';
 import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
-import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 import { IMPROBABLE_ETCDS } from '../../../shared/api/takeover.ts';
-import { systemClock } from '../../../shared/clock.ts';
-import { askLegacy } from '../../../shared/etcd/legacy.ts';
-import { SWEEP } from '../../../shared/function/sources.ts';
 import { type RunningFunction, startFunction } from '../../../shared/function/start.ts';
 import { SERVICES } from '../../../shared/stateful/parts.ts';
 import {
@@ -30,12 +24,12 @@ import {
   startOperator,
   WEBHOOKS,
 } from '../../builders/legacy-kind.ts';
-import { giveTo, rooted } from '../../builders/rooted.ts';
-import { sendEvent } from '../../builders/send-event.ts';
+import { OldEtcdMembers } from '../../builders/old-etcd-members.ts';
 import type { JobPods } from '../etcd-backup/job-pods.ts';
 import { EtcdPlace } from '../etcd-cluster/etcd-place.ts';
 import type { Named } from '../etcd-cluster/etcd-scene.ts';
 import { environmentOf, startJobPods } from './copying.ts';
+import { keepSweeping } from './keep-sweeping.ts';
 import { MortalPlace } from './mortal-place.ts';
 import { namespace } from './old-side.ts';
 
@@ -46,16 +40,15 @@ export const PEERS = [...MEMBERS, REMOVED];
 export const OPERATOR = 'eco-controller-manager';
 const NETWORK = `127.${randomInt(1, 255)}.${randomInt(1, 255)}`;
 const ipOf = (name: string): string => `${NETWORK}.${PEERS.indexOf(name) + 1}`;
-const USER = 65_534;
-const NOBODY = '127.0.0.1 localhost\n';
 const WITHIN_MS = 240_000;
-const WAKE_EVERY_MS = 300;
 
 export class ImprobablePlace extends MortalPlace {
   readonly etcd: EtcdPlace;
   readonly #jobs: readonly JobPods[];
   readonly #copying: readonly RunningFunction[];
-  readonly #roots: string[] = [];
+  readonly #old = new OldEtcdMembers(
+    MEMBERS.map((name) => ({ name, ip: ipOf(name), host: `${name}.old` })),
+  );
   protected override readonly withinMs = WITHIN_MS;
 
   private constructor(
@@ -80,39 +73,9 @@ export class ImprobablePlace extends MortalPlace {
       }),
     );
     const place = new ImprobablePlace(etcd, [backups, restores], copying);
-    await Promise.all(MEMBERS.map((name) => place.#startMember(name)));
+    await place.#old.start(etcd.plane);
     await place.#leave();
     return place;
-  }
-
-  async #startMember(name: string): Promise<void> {
-    const { plane } = this.etcd;
-    const root = join(plane.dir, 'old', name);
-    this.#roots.push(root);
-    await mkdir(join(root, 'etc'), { recursive: true });
-    await mkdir(join(root, 'data'), { recursive: true });
-    await link(await resolvePart('etcd-3-3'), join(root, 'etcd'));
-    const hosts = MEMBERS.map((one) => `${ipOf(one)} ${one}.old\n`).join('');
-    await writeFile(join(root, 'etc/hosts'), `${NOBODY}${hosts}`);
-    await giveTo(USER, join(root, 'data'));
-    const url = `http://${ipOf(name)}:2379`;
-    await plane.add({
-      name,
-      ...rooted(root, USER, [
-        '/etcd',
-        `--name=${name}`,
-        '--data-dir=/data/member',
-        `--listen-client-urls=${url}`,
-        `--advertise-client-urls=http://${name}.old:2379`,
-        `--listen-peer-urls=http://${ipOf(name)}:2380`,
-        `--initial-advertise-peer-urls=http://${name}.old:2380`,
-        `--initial-cluster=${MEMBERS.map((one) => `${one}=http://${one}.old:2380`).join(',')}`,
-        '--initial-cluster-state=new',
-      ]),
-      env: {},
-      url,
-      ready: async () => (await askLegacy({ url }, undefined, { timeoutMs: 2_000 })).isQuorate,
-    });
   }
 
   /** As its operator leaves it, with the rights that a person grants to the functions. */
@@ -148,8 +111,8 @@ export class ImprobablePlace extends MortalPlace {
   }
 
   /** As DNS does once the Service leads elsewhere: no old member finds another by its name. */
-  async forgetNames(): Promise<void> {
-    await Promise.all(this.#roots.map((root) => writeFile(join(root, 'etc/hosts'), NOBODY)));
+  forgetNames(): Promise<void> {
+    return this.#old.tellHosts('127.0.0.1 localhost\n');
   }
 
   async stop(): Promise<void> {
@@ -170,18 +133,9 @@ export class ImprobablePlace extends MortalPlace {
     return this.etcd.kubeconfigOf(account);
   }
 
-  protected override async wakeOthers(signal: AbortSignal): Promise<void> {
-    const ports = [
-      ...['etcd-cluster', 'etcd-peer'].map((one) => this.etcd.portOf(one)),
-      ...this.#copying.map(({ port }) => port),
-    ];
-    const waking = ports.map(async (port) => {
-      while (!signal.aborted) {
-        await (await sendEvent(port, SWEEP, {})).text();
-        await systemClock.sleep(WAKE_EVERY_MS);
-      }
-    });
-    await Promise.all(waking);
+  protected override wakeOthers(signal: AbortSignal): Promise<void> {
+    const ports = ['etcd-cluster', 'etcd-peer'].map((one) => this.etcd.portOf(one));
+    return keepSweeping([...ports, ...this.#copying.map(({ port }) => port)], signal);
   }
 
   async service() {

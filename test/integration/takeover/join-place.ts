@@ -3,33 +3,25 @@
 // rights of its own account. Members of the new cluster are processes as well, and both sides
 // resolve the names of all.
 import { randomInt } from 'node:crypto';
-import { link, mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { takeoverRights } from '../../../knative/tools/rights/takeover.ts';
 import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
-import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
-import { systemClock } from '../../../shared/clock.ts';
 import { type EtcdAdmin, openEtcdAdmin } from '../../../shared/etcd/admin.ts';
 import { askLegacy } from '../../../shared/etcd/legacy.ts';
-import { SWEEP } from '../../../shared/function/sources.ts';
 import { PODS, SERVICES } from '../../../shared/stateful/parts.ts';
 import { defineLegacyEtcd, LegacyEtcd } from '../../builders/legacy-etcd.ts';
 import { startOperator } from '../../builders/legacy-kind.ts';
-import { giveTo, rooted } from '../../builders/rooted.ts';
-import { sendEvent } from '../../builders/send-event.ts';
+import { OldEtcdMembers } from '../../builders/old-etcd-members.ts';
 import { EtcdPlace } from '../etcd-cluster/etcd-place.ts';
 import type { Named } from '../etcd-cluster/etcd-scene.ts';
+import { keepSweeping } from './keep-sweeping.ts';
 import { MortalPlace } from './mortal-place.ts';
 import { namespace } from './old-side.ts';
 
 export const OLD = ['old-a', 'old-b', 'old-c'];
 const NETWORK = `127.${randomInt(1, 255)}.${randomInt(1, 255)}`;
 const ipOf = (name: string): string => `${NETWORK}.${OLD.indexOf(name) + 1}`;
-const hostOf = (name: string): string => `${name}.old.${namespace}.svc`;
-const USER = 65_534;
 /** Each change of members waits five seconds for the one before. */
 const WITHIN_MS = 300_000;
-const WAKE_EVERY_MS = 300;
 
 export class JoinPlace extends MortalPlace {
   readonly etcd: EtcdPlace;
@@ -44,15 +36,15 @@ export class JoinPlace extends MortalPlace {
 
   /** `into`: the names that a person grants. */
   static async start(into: readonly string[]): Promise<JoinPlace> {
-    const roots: string[] = [];
-    const hosts = OLD.map((name) => `${ipOf(name)} ${hostOf(name)}`);
-    const tellHosts = async (text: string): Promise<void> => {
-      await Promise.all(roots.map((root) => writeFile(join(root, 'etc/hosts'), text)));
-    };
-    const etcd = await EtcdPlace.start({ hosts, tellHosts });
+    const members = OLD.map((name) => {
+      return { name, ip: ipOf(name), host: `${name}.old.${namespace}.svc` };
+    });
+    // So that those that join are sent a snapshot.
+    const old = new OldEtcdMembers(members, ['--snapshot-count=100']);
+    const { hosts } = old;
+    const etcd = await EtcdPlace.start({ hosts, tellHosts: (text) => old.tellHosts(text) });
     const place = new JoinPlace(etcd);
-    const text = ['127.0.0.1 localhost', ...hosts, ''].join('\n');
-    await Promise.all(OLD.map(async (name) => roots.push(await place.#startOld(name, text))));
+    await old.start(etcd.plane);
     await etcd.namespace(namespace);
     const rights = takeoverRights(namespace, [], undefined, into);
     await applyObjects(
@@ -64,38 +56,6 @@ export class JoinPlace extends MortalPlace {
     await place.old.create(OLD.map((name) => ({ name, ip: ipOf(name), ...claimOf(name) })));
     await startOperator(etcd.kube, namespace, 'etcd-operator');
     return place;
-  }
-
-  async #startOld(name: string, hosts: string): Promise<string> {
-    const { plane } = this.etcd;
-    const root = join(plane.dir, 'old', name);
-    await mkdir(join(root, 'etc'), { recursive: true });
-    await mkdir(join(root, 'data'), { recursive: true });
-    await link(await resolvePart('etcd-3-3'), join(root, 'etcd'));
-    await writeFile(join(root, 'etc/hosts'), hosts);
-    await giveTo(USER, join(root, 'data'));
-    const url = `http://${ipOf(name)}:2379`;
-    const peers = OLD.map((one) => `${one}=http://${hostOf(one)}:2380`).join(',');
-    await plane.add({
-      name,
-      ...rooted(root, USER, [
-        '/etcd',
-        `--name=${name}`,
-        '--data-dir=/data/member',
-        `--listen-client-urls=${url}`,
-        `--advertise-client-urls=http://${hostOf(name)}:2379`,
-        `--listen-peer-urls=http://${ipOf(name)}:2380`,
-        `--initial-advertise-peer-urls=http://${hostOf(name)}:2380`,
-        `--initial-cluster=${peers}`,
-        '--initial-cluster-state=new',
-        // So that those that join are sent a snapshot.
-        '--snapshot-count=100',
-      ]),
-      env: {},
-      url,
-      ready: async () => (await askLegacy({ url }, undefined, { timeoutMs: 2_000 })).isQuorate,
-    });
-    return root;
   }
 
   async stop(): Promise<void> {
@@ -119,14 +79,9 @@ export class JoinPlace extends MortalPlace {
     return this.etcd.kubeconfigOf(account);
   }
 
-  protected override async wakeOthers(signal: AbortSignal): Promise<void> {
-    const waking = ['etcd-cluster', 'etcd-peer'].map(async (one) => {
-      while (!signal.aborted) {
-        await (await sendEvent(this.etcd.portOf(one), SWEEP, {})).text();
-        await systemClock.sleep(WAKE_EVERY_MS);
-      }
-    });
-    await Promise.all(waking);
+  protected override wakeOthers(signal: AbortSignal): Promise<void> {
+    const ports = ['etcd-cluster', 'etcd-peer'].map((one) => this.etcd.portOf(one));
+    return keepSweeping(ports, signal);
   }
 
   async service() {
