@@ -5,14 +5,14 @@ import { runStages } from '../../../knative/try/cluster/stages.ts';
 import { startCluster } from '../../../knative/try/cluster/start-cluster.ts';
 import { answer } from '../../../knative/tools/rights/command.ts';
 import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
-import { TAKEOVERS, type TakeoverStatus } from '../../../shared/api/takeover.ts';
+import type { TakeoverStatus } from '../../../shared/api/takeover.ts';
 import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
 import type { Manifest } from '../../../shared/kube/objects.ts';
 import { PODS, SERVICES } from '../../../shared/stateful/parts.ts';
 import { parseAllDocuments } from 'yaml';
 import { until } from '../../builders/versioned-kind.ts';
 import { Interrupted } from '../../bench/feed/system.ts';
-import { startOperator } from '../../builders/legacy-kind.ts';
+import { confirmPlan, startOperator, takeoverStatus } from '../../builders/legacy-kind.ts';
 import { oldArchives } from './old-images.ts';
 
 const NAMESPACES = { group: '', version: 'v1', resource: 'namespaces' } as const;
@@ -121,22 +121,15 @@ export class Scene {
     return String(Object(service?.['spec']).clusterIP);
   }
 
-  async status(name: string): Promise<TakeoverStatus> {
-    const found = await this.kube.get(TAKEOVERS, { namespace: this.namespace, name });
-    return found?.['status'] ?? {};
+  status(name: string): Promise<TakeoverStatus> {
+    return takeoverStatus(this.kube, { namespace: this.namespace, name });
   }
 
   /** Confirms its plan once there is one, and waits until it is carried out. */
   async carryOut(name: string): Promise<TakeoverStatus> {
-    const { kube, namespace } = this;
-    let id: string | undefined;
-    const isPlanned = async (): Promise<boolean> => {
-      ({ id } = (await this.status(name)).plan ?? {});
-      return id !== undefined;
-    };
+    const isPlanned = async () => (await this.status(name)).plan?.id !== undefined;
     await this.#awaited(name, 'a plan', isPlanned, PLANNED_WITHIN_MS);
-    const body = { spec: { confirm: id } };
-    await kube.patch(TAKEOVERS, { namespace, name }, { type: 'merge', body });
+    await confirmPlan(this.kube, { namespace: this.namespace, name });
     const isDone = async () => (await this.status(name)).phase === 'Done';
     await this.#awaited(name, 'the plan to be carried out', isDone, DONE_WITHIN_MS);
     const status = await this.status(name);
