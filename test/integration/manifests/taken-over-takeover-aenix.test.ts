@@ -1,9 +1,8 @@
 // The account of `takeover` in the wrong hands, where it was granted its rights, as far as they are
 // about an EtcdCluster of aenix's operator: it deletes such an object, leads the Service of its
 // clients over, and has a backup shown its certificate. All else of these it is refused.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { takeoverRights } from '../../../knative/tools/rights/takeover.ts';
-import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
 import { AENIX_ETCDS, TAKEOVERS } from '../../../shared/api/takeover.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
@@ -11,8 +10,7 @@ import { CLAIMS, PODS, SERVICES } from '../../../shared/stateful/parts.ts';
 import { AenixEtcd, defineAenixEtcd } from '../../builders/aenix-etcd.ts';
 import { leaveWebhook } from '../../builders/legacy-kind.ts';
 import { until } from '../../builders/versioned-kind.ts';
-import { type Outcome, StolenAccount } from './accounts-at-work.ts';
-import { Installed } from './installed.ts';
+import { stealTakeover } from './stolen-takeover.ts';
 
 const namespace = 'default';
 const CORE_AT = `/api/v1/namespaces/${namespace}`;
@@ -21,13 +19,10 @@ const BACKUPS_AT = `/apis/ballast.dev/v1alpha1/namespaces/${namespace}/etcdbacku
 const SERVICE_AT = `${CORE_AT}/services/old`;
 const LABEL = 'app.kubernetes.io/instance';
 
-let installed: Installed;
-let stolen: StolenAccount;
+const { admin, post, patch, remove } = stealTakeover(
+  takeoverRights(namespace, ['client', 'given'], undefined, ['old-2']),
+);
 let over: KubeObject;
-
-const post = (path: string, body: object): Promise<Outcome> => stolen.dryRun('POST', path, body);
-const patch = (path: string, body: object): Promise<Outcome> => stolen.dryRun('PATCH', path, body);
-const remove = (path: string): Promise<Outcome> => stolen.dryRun('DELETE', path);
 
 const service = (name: string, of: string, owner: object) => ({
   apiVersion: 'v1',
@@ -59,15 +54,7 @@ async function putOthers(kube: KubeClient, owner: object): Promise<void> {
 }
 
 beforeAll(async () => {
-  installed = await Installed.open();
-  const { kube, plane } = installed;
-  await applyObjects(
-    kube,
-    takeoverRights(namespace, ['client', 'given'], undefined, ['old-2']).map((object) => ({
-      file: 'npm run rights',
-      object,
-    })),
-  );
+  const kube = admin();
   await defineAenixEtcd(kube);
   const old = new AenixEtcd(kube, namespace, 'old');
   await old.create(3);
@@ -77,13 +64,8 @@ beforeAll(async () => {
   if (found === null) throw new Error('there is no Takeover');
   over = found;
   await putOthers(kube, { ...AENIX, uid: 'a' });
-  stolen = await StolenAccount.of(plane, kube, 'takeover');
   // Rights and policies hold a moment after they were made.
   await until('the policy to hold', async () => (await patch(SERVICE_AT, LED)).status === 200);
-});
-
-afterAll(async () => {
-  await installed?.stop();
 });
 
 const GIVEN_UP = {

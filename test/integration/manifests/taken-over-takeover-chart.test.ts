@@ -1,15 +1,14 @@
 // The account of `takeover` in the wrong hands, where it was granted a NATS of Helm's chart: it
 // leads the Service of that over and back, scales that StatefulSet down and deletes it when it is
 // to have no pod, and routes a NatsCluster of its own with that alone. All else it is refused.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { takeoverRights } from '../../../knative/tools/rights/takeover.ts';
-import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
 import { NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
 import { SERVICES, STATEFUL_SETS } from '../../../shared/stateful/parts.ts';
 import { chartConfigMap, chartServices, chartStatefulSet } from '../../builders/legacy-chart.ts';
 import { until } from '../../builders/versioned-kind.ts';
-import { type Outcome, StolenAccount } from './accounts-at-work.ts';
-import { Installed } from './installed.ts';
+import type { Outcome } from './accounts-at-work.ts';
+import { stealTakeover } from './stolen-takeover.ts';
 
 const namespace = 'default';
 const CORE_AT = `/api/v1/namespaces/${namespace}`;
@@ -21,13 +20,10 @@ const [OLD, OTHER] = ['old', 'other'];
 /** It was granted as well, and has claims. */
 const KEEPING = 'keeping';
 
-let installed: Installed;
-let stolen: StolenAccount;
-
-const post = (path: string, body: object): Promise<Outcome> => stolen.dryRun('POST', path, body);
-const patch = (path: string, body: object): Promise<Outcome> => stolen.dryRun('PATCH', path, body);
-const remove = (path: string): Promise<Outcome> => stolen.dryRun('DELETE', path);
-const read = (path: string): Promise<Outcome> => stolen.try({ method: 'GET', path });
+const { admin, attempt, post, patch, remove } = stealTakeover(
+  takeoverRights(namespace, ['free-users', 'new-users'], undefined, [], [OLD, KEEPING]),
+);
+const read = (path: string): Promise<Outcome> => attempt({ method: 'GET', path });
 const statuses = (outcomes: readonly Outcome[]) => outcomes.map(({ status }) => status);
 
 const clusterOf = (name: string, clusterName: string) => ({
@@ -38,14 +34,7 @@ const clusterOf = (name: string, clusterName: string) => ({
 });
 
 beforeAll(async () => {
-  installed = await Installed.open();
-  const { kube, plane } = installed;
-  const secrets = ['free-users', 'new-users'];
-  const rights = takeoverRights(namespace, secrets, undefined, [], [OLD, KEEPING]);
-  await applyObjects(
-    kube,
-    rights.map((object) => ({ file: 'npm run rights', object })),
-  );
+  const kube = admin();
   for (const name of [OLD, OTHER]) {
     const place = { namespace, name };
     await kube.create(CONFIG_MAPS, chartConfigMap(place, '{}'));
@@ -64,15 +53,10 @@ beforeAll(async () => {
     metadata: { namespace, name: 'web', labels: { app: 'web' } },
   });
   await kube.create(NATS_CLUSTERS, clusterOf('new', OLD));
-  stolen = await StolenAccount.of(plane, kube, 'takeover');
   // Rights and policies hold a moment after they were made.
   const isRefused = async () =>
     (await patch(`${SETS_AT}/${OLD}`, { spec: { replicas: 9 } })).status;
   await until('the policy to hold', async () => (await isRefused()) === 422);
-});
-
-afterAll(async () => {
-  await installed?.stop();
 });
 
 test('it scales that StatefulSet down, and changes nothing else of one', async () => {
@@ -96,7 +80,7 @@ test('it scales that StatefulSet down, and changes nothing else of one', async (
 });
 
 test('it deletes it when it is to have no pod, and no other one', async () => {
-  const { kube } = installed;
+  const kube = admin();
   const target = { namespace, name: OLD };
   const scale = (replicas: number) =>
     kube.patch(STATEFUL_SETS, target, { type: 'merge', body: { spec: { replicas } } });
@@ -113,7 +97,7 @@ test('it deletes it when it is to have no pod, and no other one', async () => {
 });
 
 test('one that has claims it neither scales nor deletes', async () => {
-  const { kube } = installed;
+  const kube = admin();
   const [at, target] = [`${SETS_AT}/${KEEPING}`, { namespace, name: KEEPING }];
   const gone = await remove(at);
   const body = { spec: { replicas: 3 } };
@@ -188,7 +172,7 @@ test('the Service of that NATS is led over, and no other one changed', async () 
 });
 
 test('it is led back to the old servers, and to nobody else', async () => {
-  const { kube } = installed;
+  const kube = admin();
   const target = { namespace, name: OLD };
   await kube.patch(SERVICES, target, { type: 'merge', body: OVER });
   const selector = {

@@ -1,9 +1,8 @@
 // The account of `takeover` in the wrong hands, as far as it is about what improbable's operator
 // left: it leads over the one Service that an EtcdCluster of that had, and takes one finalizer off
 // an EtcdPeer. All else of these it is refused.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { takeoverRights } from '../../../knative/tools/rights/takeover.ts';
-import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
 import { IMPROBABLE_ETCDS } from '../../../shared/api/takeover.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { CLAIMS, SERVICES } from '../../../shared/stateful/parts.ts';
@@ -15,8 +14,7 @@ import {
 } from '../../builders/legacy-improbable.ts';
 import { defineLegacyKind } from '../../builders/legacy-kind.ts';
 import { until } from '../../builders/versioned-kind.ts';
-import { type Outcome, StolenAccount } from './accounts-at-work.ts';
-import { Installed } from './installed.ts';
+import { stealTakeover } from './stolen-takeover.ts';
 
 const namespace = 'default';
 const CORE_AT = `/api/v1/namespaces/${namespace}`;
@@ -26,11 +24,9 @@ const PEER_AT = `${THEIRS_AT}/etcdpeers/old-0`;
 const OTHER = 'example.com/mine';
 const LABEL = 'etcd.improbable.io/cluster-name';
 
-let installed: Installed;
-let stolen: StolenAccount;
-
-const patch = (path: string, body: object): Promise<Outcome> => stolen.dryRun('PATCH', path, body);
-const remove = (path: string): Promise<Outcome> => stolen.dryRun('DELETE', path);
+const { admin, post, patch, remove } = stealTakeover(
+  takeoverRights(namespace, [], undefined, ['old-2']),
+);
 
 /** Services whose name, owner and selector do not name one EtcdCluster. */
 async function leaveServices(kube: KubeClient): Promise<void> {
@@ -50,29 +46,16 @@ async function leaveServices(kube: KubeClient): Promise<void> {
 }
 
 beforeAll(async () => {
-  installed = await Installed.open();
-  const { kube, plane } = installed;
-  await applyObjects(
-    kube,
-    takeoverRights(namespace, [], undefined, ['old-2']).map((object) => ({
-      file: 'npm run rights',
-      object,
-    })),
-  );
+  const kube = admin();
   await defineLegacyKind(kube, IMPROBABLE_ETCDS, 'EtcdCluster', 'ietcd');
   await defineLegacyKind(kube, IMPROBABLE_PEERS, 'EtcdPeer', 'ipeer');
   const peer = { name: 'old-0', ip: '10.0.0.1', finalizers: [OTHER, CLEANUP] };
   const free = { name: 'old-1', ip: '10.0.0.2' };
   await leaveOnServer(kube, { namespace, name: 'old', peers: [peer, free] });
   await leaveServices(kube);
-  stolen = await StolenAccount.of(plane, kube, 'takeover');
   // Rights and policies hold a moment after they were made.
   const labelled = { metadata: { labels: { a: 'b' } } };
   await until('the policy to hold', async () => (await patch(PEER_AT, labelled)).status === 422);
-});
-
-afterAll(async () => {
-  await installed?.stop();
 });
 
 test('an EtcdPeer loses the finalizer that deletes a claim, and nothing else', async () => {
@@ -120,7 +103,7 @@ test('the one Service of its clients is led over, and no other one changed', asy
 });
 
 test('a Service that is led does not begin to tell clients pods that are not ready', async () => {
-  const { kube } = installed;
+  const kube = admin();
   const spec = { publishNotReadyAddresses: false };
   const target = { namespace, name: 'old' };
   await kube.patch(SERVICES, target, { type: 'merge', body: { spec } });
@@ -137,7 +120,7 @@ test('a Service that is led does not begin to tell clients pods that are not rea
 });
 
 test('its pods go by the garbage collector alone, and its claims by a person', async () => {
-  const claims = await installed.kube.list(CLAIMS, { namespace });
+  const claims = await admin().list(CLAIMS, { namespace });
   expect(claims.items.map(({ metadata }) => metadata.name)).toEqual(['old-0', 'old-1']);
   const outcomes = [
     await remove(`${THEIRS_AT}/etcdclusters/old`),
@@ -149,7 +132,7 @@ test('its pods go by the garbage collector alone, and its claims by a person', a
     await patch(`${CORE_AT}/persistentvolumeclaims/old-0`, { metadata: { labels: { a: 'b' } } }),
     await patch(`${APPS_AT}/replicasets/old-0`, { spec: { replicas: 0 } }),
     await patch(`${THEIRS_AT}/etcdclusters/old`, { spec: { replicas: 1 } }),
-    await stolen.dryRun('POST', `${THEIRS_AT}/etcdpeers`, {
+    await post(`${THEIRS_AT}/etcdpeers`, {
       apiVersion: 'etcd.improbable.io/v1alpha1',
       kind: 'EtcdPeer',
       metadata: { namespace, name: 'mine', finalizers: [CLEANUP] },

@@ -2,17 +2,16 @@
 // a takeover does, and something else with it. Services are reached by whom their fields say, and
 // have the names that annotations say; finalizers keep what ends; an owner that is not there has a
 // Service deleted.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { takeoverRights } from '../../../knative/tools/rights/takeover.ts';
-import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
 import { NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
 import type { Manifest, ResourceRef } from '../../../shared/kube/objects.ts';
 import { CLAIMS, SERVICES, STATEFUL_SETS } from '../../../shared/stateful/parts.ts';
 import { chartServices, chartStatefulSet } from '../../builders/legacy-chart.ts';
 import { putStored } from '../../builders/etcd-values.ts';
 import { until } from '../../builders/versioned-kind.ts';
-import { type Outcome, StolenAccount } from './accounts-at-work.ts';
-import { Installed } from './installed.ts';
+import { sharedPlane } from '../../lanes/shared-plane.ts';
+import { stealTakeover } from './stolen-takeover.ts';
 
 const namespace = 'default';
 const CORE_AT = `/api/v1/namespaces/${namespace}`;
@@ -20,10 +19,9 @@ const APPS_AT = `/apis/apps/v1/namespaces/${namespace}`;
 const DEPLOYMENTS = { group: 'apps', version: 'v1', resource: 'deployments' } as const;
 const KEPT = 'and nothing else of what is there';
 
-let installed: Installed;
-let stolen: StolenAccount;
-
-const patch = (path: string, body: object): Promise<Outcome> => stolen.dryRun('PATCH', path, body);
+const { admin, patch } = stealTakeover(
+  takeoverRights(namespace, ['granted-users'], undefined, ['granted'], ['chart']),
+);
 
 const COREOS = { apiVersion: 'etcd.database.coreos.com/v1beta2', kind: 'EtcdCluster', uid: 'a' };
 const NATS_IO = { apiVersion: 'nats.io/v1alpha2', kind: 'NatsCluster', uid: 'a' };
@@ -41,7 +39,7 @@ const TO_ETCD = 'ballast.dev/etcd-cluster';
 const TO_NATS = 'ballast.dev/nats-cluster';
 
 async function putAll(): Promise<void> {
-  const { kube } = installed;
+  const kube = admin();
   const put = (ref: ResourceRef, object: Manifest) => kube.create(ref, object);
   const coreos = [{ ...COREOS, name: 'old' }];
   await put(SERVICES, serviceOf('old-client', coreos, { etcd_cluster: 'old' }, BALANCED));
@@ -84,25 +82,13 @@ const OVER = { metadata: { ownerReferences: null }, spec: { selector } };
 const DOWN = { spec: { replicas: 0 } };
 
 beforeAll(async () => {
-  installed = await Installed.open();
-  const { kube, plane } = installed;
-  const rights = takeoverRights(namespace, ['granted-users'], undefined, ['granted'], ['chart']);
-  await applyObjects(
-    kube,
-    rights.map((object) => ({ file: 'npm run rights', object })),
-  );
   await putAll();
-  stolen = await StolenAccount.of(plane, kube, 'takeover');
   // Rights and policies hold a moment after they were made.
   const free = { metadata: { ownerReferences: null } };
   const at = `${CORE_AT}/persistentvolumeclaims/old-0`;
   await until('rights to hold', async () => (await patch(at, free)).status === 200);
   const labelled = { metadata: { labels: { a: 'b' } } };
   await until('the policy to hold', async () => (await patch(at, labelled)).status === 422);
-});
-
-afterAll(async () => {
-  await installed?.stop();
 });
 
 interface Patch {
@@ -185,7 +171,7 @@ describe.each(KINDS)('%s', (at, does, attacks) => {
 
 /** Kubernetes 1.19 knew no `clusterIPs`, families or traffic policies, and stored none. */
 test('a Service that was stored years ago is led over, and not changed otherwise', async () => {
-  const { kube, plane } = installed;
+  const [kube, plane] = [admin(), sharedPlane()];
   const name = 'past-client';
   const owners = [{ ...COREOS, name: 'past' }];
   const today = serviceOf(name, owners, { etcd_cluster: 'past' });
@@ -216,7 +202,7 @@ test('a Service that was stored years ago is led over, and not changed otherwise
 
 test('the Service of a chart is led over, and keeps its annotations', async () => {
   const at = `${CORE_AT}/services/chart`;
-  const found = await installed.kube.get(SERVICES, { namespace, name: 'chart' });
+  const found = await admin().get(SERVICES, { namespace, name: 'chart' });
   const { selector: led = {} } = (found?.['spec'] ?? {}) as { readonly selector?: object };
   const none = Object.fromEntries(Object.keys(led).map((key) => [key, null]));
   const to = (name: string) => ({

@@ -1,29 +1,24 @@
 // The account of `takeover` in the wrong hands, where it was granted its rights, as far as they are
 // about NATS: it makes NatsClusters and Secrets of their users with nobody's passwords, leads a
 // Service of old clients over and back, and ends old servers. All else of these it is refused.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { takeoverRights } from '../../../knative/tools/rights/takeover.ts';
-import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
 import { NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
 import { PODS, SECRETS, SERVICES } from '../../../shared/stateful/parts.ts';
 import { defineLegacyNats, LegacyNats } from '../../builders/legacy-nats.ts';
 import { until } from '../../builders/versioned-kind.ts';
-import { type Outcome, StolenAccount } from './accounts-at-work.ts';
-import { Installed } from './installed.ts';
+import { stealTakeover } from './stolen-takeover.ts';
 
 const namespace = 'default';
 const CORE_AT = `/api/v1/namespaces/${namespace}`;
 const NATS_AT = `/apis/ballast.dev/v1alpha1/namespaces/${namespace}/natsclusters`;
 const SERVICE_AT = `${CORE_AT}/services/old`;
 
-let installed: Installed;
-let stolen: StolenAccount;
+const { admin, post, patch, remove } = stealTakeover(
+  takeoverRights(namespace, ['old', 'old-2-users', 'new-users', 'new-tls']),
+);
 let ours: KubeObject;
-
-const post = (path: string, body: object): Promise<Outcome> => stolen.dryRun('POST', path, body);
-const patch = (path: string, body: object): Promise<Outcome> => stolen.dryRun('PATCH', path, body);
-const remove = (path: string): Promise<Outcome> => stolen.dryRun('DELETE', path);
 
 const labels = { 'ballast.dev/takeover': 'over' };
 const usersOf = (name: string) => [
@@ -52,15 +47,7 @@ const secretOf = (name: string, changes: object = {}, body: object = {}) => ({
 });
 
 beforeAll(async () => {
-  installed = await Installed.open();
-  const { kube, plane } = installed;
-  await applyObjects(
-    kube,
-    takeoverRights(namespace, ['old', 'old-2-users', 'new-users', 'new-tls']).map((object) => ({
-      file: 'npm run rights',
-      object,
-    })),
-  );
+  const kube = admin();
   await defineLegacyNats(kube);
   const old = new LegacyNats(kube, namespace, 'old');
   await old.create([{ name: 'old-1', ip: '10.0.0.1' }], {});
@@ -75,16 +62,11 @@ beforeAll(async () => {
     metadata: { namespace, name: 'web' },
     spec: { selector: { app: 'web' }, ports: [{ port: 80 }] },
   });
-  stolen = await StolenAccount.of(plane, kube, 'takeover');
   // Rights and policies hold a moment after they were made.
   await until(
     'the policy to hold',
     async () => (await post(NATS_AT, clusterOf('new', {}, { labels: {} }))).status === 422,
   );
-});
-
-afterAll(async () => {
-  await installed?.stop();
 });
 
 test('it makes a NatsCluster of its own, with Secrets that it may read', async () => {
@@ -150,7 +132,7 @@ test('it makes the Secret of the users of a NatsCluster, and no other', async ()
   expect(outcomes.map(({ status }) => status)).toEqual([
     201, 422, 422, 422, 422, 422, 422, 403, 403,
   ]);
-  expect((await installed.kube.list(SECRETS, { namespace })).items).toHaveLength(1);
+  expect((await admin().list(SECRETS, { namespace })).items).toHaveLength(1);
 });
 
 test('it deletes what it has made, and old servers, and nothing else', async () => {
@@ -189,7 +171,7 @@ test('the Service of the old clients is led over, and no other one changed', asy
 });
 
 test('it is led back to the old servers, and to nobody else', async () => {
-  const { kube } = installed;
+  const kube = admin();
   const target = { namespace, name: 'old' };
   const found = await kube.get(SERVICES, target);
   const [owner] = found?.metadata.ownerReferences ?? [];

@@ -2,17 +2,16 @@
 // an EtcdRestore and an EtcdCluster that can name one is tried, in objects that are right but for
 // that. Pods would mount these Secrets, and members show them.
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { takeoverRights } from '../../../knative/tools/rights/takeover.ts';
-import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
 import { ETCD_BACKUPS } from '../../../shared/api/etcd-backup.ts';
 import { ETCD_CLUSTERS } from '../../../shared/api/etcd-cluster.ts';
 import { ETCD_RESTORES } from '../../../shared/api/etcd-restore.ts';
 import type { ResourceRef } from '../../../shared/kube/objects.ts';
 import { until } from '../../builders/versioned-kind.ts';
-import { type Outcome, StolenAccount } from './accounts-at-work.ts';
-import { Installed } from './installed.ts';
+import type { Outcome } from './accounts-at-work.ts';
+import { stealTakeover } from './stolen-takeover.ts';
 
 const namespace = 'default';
 /** One that was not granted. */
@@ -22,8 +21,9 @@ const INTO = 'old-2';
 const KINDS = { EtcdBackup: ETCD_BACKUPS, EtcdRestore: ETCD_RESTORES, EtcdCluster: ETCD_CLUSTERS };
 type Kind = keyof typeof KINDS;
 
-let installed: Installed;
-let stolen: StolenAccount;
+const { admin, attempt, post } = stealTakeover(
+  takeoverRights(namespace, ['given'], undefined, [INTO]),
+);
 
 const labels = { 'ballast.dev/takeover': 'over' };
 const owner = { apiVersion: 'ballast.dev/v1alpha1', kind: 'Takeover', name: 'over', uid: 'a' };
@@ -37,7 +37,7 @@ const make = (kind: Kind, spec: object, isTried = false): Promise<Outcome> => {
   const metadata = { namespace, ...METADATA[kind] };
   const body = { apiVersion: 'ballast.dev/v1alpha1', kind, metadata, spec };
   const path = `/apis/ballast.dev/v1alpha1/namespaces/${namespace}/${KINDS[kind].resource}`;
-  return isTried ? stolen.dryRun('POST', path, body) : stolen.try({ method: 'POST', path, body });
+  return isTried ? post(path, body) : attempt({ method: 'POST', path, body });
 };
 
 const endpoints = ['https://old-a.old.default.svc:2379'];
@@ -135,24 +135,12 @@ async function secretFields(kind: Kind): Promise<readonly string[]> {
 }
 
 beforeAll(async () => {
-  installed = await Installed.open();
-  const { kube, plane } = installed;
-  const rights = takeoverRights(namespace, ['given'], undefined, [INTO]);
-  await applyObjects(
-    kube,
-    rights.map((object) => ({ file: 'npm run rights', object })),
-  );
-  stolen = await StolenAccount.of(plane, kube, 'takeover');
   const isRefused = async () => (await make('EtcdCluster', { replicas: 1 }, true)).status === 201;
   await until('rights to hold', isRefused);
   const foreign = ATTACKS.EtcdCluster['tls.clients.secretName'] ?? {};
   await until('the policy to hold', async () => {
     return (await make('EtcdCluster', foreign, true)).status === 422;
   });
-});
-
-afterAll(async () => {
-  await installed?.stop();
 });
 
 test('every field that can name a Secret is tried', async () => {
@@ -173,7 +161,7 @@ test('every field that can name a Secret is tried', async () => {
 });
 
 const isThere = async (ref: ResourceRef, name: string): Promise<boolean> =>
-  (await installed.kube.get(ref, { namespace, name })) !== null;
+  (await admin().get(ref, { namespace, name })) !== null;
 
 async function expectRefused(kind: Kind, spec: object): Promise<string> {
   const { status, text } = await make(kind, spec);

@@ -2,17 +2,15 @@
 // about etcd: it makes and deletes what belongs to a Takeover, and an EtcdCluster whose name it was
 // granted; it leads a Service of the old clients over, lets claims go from their old owner, and
 // scales a Deployment. All else of these it is refused.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { takeoverRights } from '../../../knative/tools/rights/takeover.ts';
-import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
 import { TAKEOVERS } from '../../../shared/api/takeover.ts';
 import { ETCD_CLUSTERS } from '../../../shared/api/etcd-cluster.ts';
-import type { KubeObject, ResourceRef } from '../../../shared/kube/objects.ts';
+import type { KubeObject, Manifest, ResourceRef } from '../../../shared/kube/objects.ts';
 import { CLAIMS, SERVICES } from '../../../shared/stateful/parts.ts';
 import { defineLegacyEtcd, LegacyEtcd } from '../../builders/legacy-etcd.ts';
 import { until } from '../../builders/versioned-kind.ts';
-import { type Outcome, StolenAccount } from './accounts-at-work.ts';
-import { Installed } from './installed.ts';
+import { stealTakeover } from './stolen-takeover.ts';
 
 const namespace = 'default';
 const CORE_AT = `/api/v1/namespaces/${namespace}`;
@@ -22,13 +20,10 @@ const DEPLOYMENTS_AT = `/apis/apps/v1/namespaces/${namespace}/deployments`;
 const OWN = 'over-takeover-1';
 const INTO = ['old-2', 'made', 'ours'];
 
-let installed: Installed;
-let stolen: StolenAccount;
+const { admin, attempt, post, patch, remove } = stealTakeover(
+  takeoverRights(namespace, ['operator', 'given'], undefined, INTO),
+);
 let made: KubeObject;
-
-const post = (path: string, body: object): Promise<Outcome> => stolen.dryRun('POST', path, body);
-const patch = (path: string, body: object): Promise<Outcome> => stolen.dryRun('PATCH', path, body);
-const remove = (path: string): Promise<Outcome> => stolen.dryRun('DELETE', path);
 
 const metadataOf = (name: string, changes: object = {}) => {
   const owner = { apiVersion: 'ballast.dev/v1alpha1', kind: 'Takeover', controller: true };
@@ -79,7 +74,7 @@ const clusterOf = (name: string, spec: object = {}, changes: object = {}) => ({
 async function putDeployment(): Promise<void> {
   const labels = { name: 'etcd-operator' };
   const containers = [{ name: 'operator', image: 'quay.io/coreos/etcd-operator:v0.9.4' }];
-  await installed.kube.create(DEPLOYMENTS, {
+  await admin().create(DEPLOYMENTS, {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
     metadata: { namespace, name: 'etcd-operator' },
@@ -112,18 +107,10 @@ async function putClusters(): Promise<void> {
 }
 
 const put = (ref: ResourceRef, body: object): Promise<unknown> =>
-  installed.kube.create(ref, body as Parameters<typeof installed.kube.create>[1]);
+  admin().create(ref, body as Manifest);
 
 beforeAll(async () => {
-  installed = await Installed.open();
-  const { kube, plane } = installed;
-  await applyObjects(
-    kube,
-    takeoverRights(namespace, ['operator', 'given'], undefined, INTO).map((object) => ({
-      file: 'npm run rights',
-      object,
-    })),
-  );
+  const kube = admin();
   await defineLegacyEtcd(kube);
   const old = new LegacyEtcd(kube, namespace, 'old');
   await old.create([{ name: 'old-a', ip: '10.0.0.1', claim: 'old-a' }]);
@@ -144,16 +131,11 @@ beforeAll(async () => {
     spec: { selector: { app: 'web' }, ports: [{ port: 80 }] },
   });
   await putClusters();
-  stolen = await StolenAccount.of(plane, kube, 'takeover');
   // Rights and policies hold a moment after they were made.
   await until(
     'the policy to hold',
     async () => (await post(`${CORE_AT}/persistentvolumeclaims`, claimOf('disk-2'))).status === 422,
   );
-});
-
-afterAll(async () => {
-  await installed?.stop();
 });
 
 test('it makes what belongs to a Takeover, and nothing else', async () => {
@@ -179,7 +161,7 @@ test('it makes what belongs to a Takeover, and nothing else', async () => {
     await post(backups, backupOf(next, stranger)),
     await post(backups, backupOf('nightly')),
     await post(restores, restoreOf(next, other)),
-    await stolen.try({
+    await attempt({
       method: 'POST',
       path: `${OURS_AT}/etcdclusters`,
       body: { ...cluster, kind: 'EtcdCluster' },
