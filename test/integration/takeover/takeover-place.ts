@@ -28,6 +28,7 @@ import { until } from '../../builders/versioned-kind.ts';
 import type { JobPods } from '../etcd-backup/job-pods.ts';
 import { EtcdPlace } from '../etcd-cluster/etcd-place.ts';
 import { environmentOf, startJobPods } from './copying.ts';
+import { keepSweeping } from './keep-sweeping.ts';
 import { LegacyClient } from './legacy-client.ts';
 import { type Member, namespace, type OldSide } from './old-side.ts';
 import { requestsIn } from '../manifests/installed.ts';
@@ -198,7 +199,9 @@ export class TakeoverPlace {
         await systemClock.sleep(WAKE_EVERY_MS);
       }
     });
-    const cluster = this.#wakeCluster(done.signal);
+    // Those that make an EtcdCluster of what was restored.
+    const ports = ['etcd-cluster', 'etcd-peer'].map((one) => this.etcd.portOf(one));
+    const cluster = keepSweeping(ports, done.signal);
     try {
       await until(what, async () => isSo(await this.status(name)), WITHIN_MS);
     } catch (cause) {
@@ -211,17 +214,6 @@ export class TakeoverPlace {
       done.abort();
       await Promise.all([...waking, cluster]);
     }
-  }
-
-  /** Those that make an EtcdCluster of what was restored. */
-  async #wakeCluster(signal: AbortSignal): Promise<void> {
-    const wake = async (port: number): Promise<void> => {
-      while (!signal.aborted) {
-        await (await sendEvent(port, SWEEP, {})).text();
-        await systemClock.sleep(WAKE_EVERY_MS);
-      }
-    };
-    await Promise.all(['etcd-cluster', 'etcd-peer'].map((name) => wake(this.etcd.portOf(name))));
   }
 
   /** Those that are there. */
