@@ -9,20 +9,19 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { takeover } from '../../../functions/takeover/index.ts';
 import { takeoverRights } from '../../../knative/tools/rights/takeover.ts';
 import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
-import { ServiceAccounts } from '../../../knative/try/local/cluster/service-accounts.ts';
 import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 import type { Part } from '../../../knative/try/local/process/part.ts';
 import { LEGACY_ETCDS, TAKEOVERS } from '../../../shared/api/takeover.ts';
 import { ETCD_CLUSTERS } from '../../../shared/api/etcd-cluster.ts';
 import { askLegacy } from '../../../shared/etcd/legacy.ts';
-import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
+import { openKube } from '../../../shared/kube/client.ts';
 import { SWEEP } from '../../../shared/function/sources.ts';
-import { type RunningFunction, startFunction } from '../../../shared/function/start.ts';
+import type { RunningFunction } from '../../../shared/function/start.ts';
 import { CLAIMS, PODS, SERVICES } from '../../../shared/stateful/parts.ts';
 import { defineLegacyEtcd, LegacyEtcd } from '../../builders/legacy-etcd.ts';
 import { sendEvent } from '../../builders/send-event.ts';
 import { startOwnPart } from '../../lanes/own-part.ts';
-import { sharedPlane } from '../../lanes/shared-plane.ts';
+import { Installed } from '../manifests/installed.ts';
 
 const MAIN = fileURLToPath(new URL('../../../knative/tools/takeover/main.ts', import.meta.url));
 const namespace = 'shop';
@@ -33,14 +32,13 @@ const MEMBERS = ['old-a', 'old-b', 'old-c'].map((name, at) => ({
 }));
 const LONG = { timeout: 60_000, interval: 500 };
 
-const plane = sharedPlane();
-let kube: KubeClient;
+let installed: Installed;
 let etcds: readonly Part[];
-let accounts: ServiceAccounts;
 let running: RunningFunction;
 let old: LegacyEtcd;
 
 async function startMember({ name, ip }: (typeof MEMBERS)[number]): Promise<Part> {
+  const { plane } = installed;
   const url = `http://${ip}:2379`;
   return startOwnPart(plane, {
     name,
@@ -64,40 +62,25 @@ async function startMember({ name, ip }: (typeof MEMBERS)[number]): Promise<Part
 async function grant(into: readonly string[]): Promise<void> {
   const rights = takeoverRights(namespace, [], undefined, into);
   await applyObjects(
-    kube,
+    installed.kube,
     rights.map((object) => ({ file: 'npm run rights', object })),
   );
 }
 
 beforeAll(async () => {
-  const { kubeconfigPath } = plane;
-  kube = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });
+  installed = await Installed.open();
+  const { kube } = installed;
   etcds = await Promise.all(MEMBERS.map(startMember));
   const metadata = { name: namespace };
   const namespaces = { group: '', version: 'v1', resource: 'namespaces' };
   await kube.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata });
   await grant([]);
-  const urlFor = async (_: string, server: string): Promise<string> => plane.part(server).url;
-  accounts = new ServiceAccounts(kube, { ...plane, urlFor }, (error) => {
-    throw error;
-  });
-  const account = { namespace: 'ballast-system', name: 'takeover' };
-  running = await startFunction(takeover, {
-    environment: {
-      PORT: '0',
-      LOG_LEVEL: 'silent',
-      DRAIN_MINIMUM_SECONDS: '0',
-      KUBECONFIG: await accounts.kubeconfigFor('function/takeover', account),
-    },
-    build: { version: '0.0.0', commit: '' },
-  });
+  running = await installed.run(takeover);
   old = new LegacyEtcd(kube, namespace, 'old');
 }, 120_000);
 
 afterAll(async () => {
-  await running?.stop();
-  accounts?.close();
-  await kube?.close();
+  await installed?.stop();
 });
 
 const sweep = async (): Promise<void> => {
@@ -112,7 +95,7 @@ const reasons = async (): Promise<readonly string[]> =>
 
 /** As `npm run takeover` does, with the rights of an administrator. */
 async function command(...args: readonly string[]) {
-  const env = { PATH: process.env['PATH'], KUBECONFIG: plane.kubeconfigPath };
+  const env = { PATH: process.env['PATH'], KUBECONFIG: installed.plane.kubeconfigPath };
   const ended = promisify(execFile)(process.execPath, [MAIN, ...args], { env });
   const { stdout, code = 0 } = await ended.catch((error: unknown) => Object(error));
   return { stdout: String(stdout), code: Number(code) };
@@ -123,11 +106,12 @@ test('where nobody knows the kind there is nothing to take over', async () => {
   expect(await command()).toEqual(nothing);
   await old.takeOver('over');
   expect(await reasons()).toEqual(['KindMissing']);
-  await defineLegacyEtcd(kube);
+  await defineLegacyEtcd(installed.kube);
   expect(await reasons()).toEqual(['LegacyMissing']);
 });
 
 test('what was not granted by name is told when it is planned, with what grants it', async () => {
+  const { kube } = installed;
   const [first, ...others] = MEMBERS;
   const pods = others.map((one) => ({ ...one, claim: one.name }));
   await old.create([...(first === undefined ? [] : [first]), ...pods]);
@@ -150,6 +134,7 @@ test('what was not granted by name is told when it is planned, with what grants 
 });
 
 test('it plans on what real members say, and changes nothing of them', async () => {
+  const { kube } = installed;
   const all = async () => {
     const kinds = [LEGACY_ETCDS, PODS, SERVICES, CLAIMS];
     const lists = await Promise.all(kinds.map((ref) => kube.list(ref, { namespace })));
@@ -192,7 +177,7 @@ test('without a quorum there is no plan, and with it the same one again', async 
 
 test('its account makes no EtcdCluster of its own', async () => {
   const account = { namespace: 'ballast-system', name: 'takeover' };
-  const kubeconfigPath = await accounts.kubeconfigFor('thief', account);
+  const kubeconfigPath = await installed.accounts.kubeconfigFor('thief', account);
   const thief = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });
   try {
     const made = thief.create(ETCD_CLUSTERS, {
