@@ -5,16 +5,10 @@ import { join } from 'node:path';
 import { resolvePart } from '../../knative/try/local/parts/resolve.ts';
 import type { Part, PartSpec } from '../../knative/try/local/process/part.ts';
 import { askLegacy } from '../../shared/etcd/legacy.ts';
+import type { OldPod } from './old-pods.ts';
 import { giveTo, rooted } from './rooted.ts';
 
 const USER = 65_534;
-
-interface OldMember {
-  readonly name: string;
-  readonly ip: string;
-  /** Its name in DNS. */
-  readonly host: string;
-}
 
 interface Runner {
   readonly dir: string;
@@ -22,11 +16,11 @@ interface Runner {
 }
 
 export class OldEtcdMembers {
-  readonly #members: readonly OldMember[];
+  readonly #members: readonly OldPod[];
   readonly #flags: readonly string[];
   readonly #roots: string[] = [];
 
-  constructor(members: readonly OldMember[], flags: readonly string[] = []) {
+  constructor(members: readonly OldPod[], flags: readonly string[] = []) {
     this.#members = members;
     this.#flags = flags;
   }
@@ -46,7 +40,7 @@ export class OldEtcdMembers {
     await Promise.all(this.#roots.map((root) => writeFile(join(root, 'etc/hosts'), text)));
   }
 
-  async #start(runner: Runner, { name, ip, host }: OldMember): Promise<void> {
+  async #start(runner: Runner, { name, ip, host }: OldPod): Promise<void> {
     const root = join(runner.dir, 'old', name);
     for (const dir of ['etc', 'data']) await mkdir(join(root, dir), { recursive: true });
     await link(await resolvePart('etcd-3-3'), join(root, 'etcd'));

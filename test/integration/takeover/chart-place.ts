@@ -1,6 +1,5 @@
 // A place for takeovers of a NATS of Helm's chart: three servers of 2.14 with a login, as pods of a
 // StatefulSet with its real controller.
-import { randomInt } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
@@ -18,22 +17,11 @@ import {
   chartStatefulSet,
 } from '../../builders/legacy-chart.ts';
 import { createTakeover, runsAt } from '../../builders/legacy-kind.ts';
+import { oldPods } from '../../builders/old-pods.ts';
 import { until } from '../../builders/versioned-kind.ts';
-import {
-  LOGIN,
-  namespace,
-  type Opened,
-  type OldServer,
-  openPlace,
-  RoutedPlace,
-} from './routed-place.ts';
+import { LOGIN, namespace, type Opened, openPlace, RoutedPlace } from './routed-place.ts';
 
-const NETWORK = `127.${randomInt(1, 255)}.${randomInt(1, 255)}`;
-const OLD: readonly OldServer[] = [0, 1, 2].map((at) => ({
-  name: `old-${at}`,
-  ip: `${NETWORK}.${at + 1}`,
-  host: `old-${at}.old-headless.${namespace}.svc`,
-}));
+const OLD = oldPods(['old-0', 'old-1', 'old-2'], `old-headless.${namespace}.svc`);
 const place = { namespace, name: 'old' };
 const USERS = { users: [{ user: LOGIN.user, password: '<< $WEB_PASSWORD >>' }] };
 /** A NatsCluster for each time that it is rolled back. */

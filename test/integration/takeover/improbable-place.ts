@@ -1,15 +1,11 @@
 // A place for takeovers from improbable's operator: a real etcd 3.3.27 of three members that know
 // each other by names of the one Service alone, a peer of a fourth that was removed by an operator
 // that died over it, and all functions, each with the rights of its own account.
-import { randomInt } from 'node:crypto';
-import { etcdBackup } from '../../../functions/etcd-backup/index.ts';
-import { etcdRestore } from '../../../functions/etcd-restore/index.ts';
 import { etcdBackupRights } from '../../../knative/tools/rights/etcd-backup.ts';
 import { etcdRestoreRights } from '../../../knative/tools/rights/etcd-restore.ts';
 import { takeoverRights } from '../../../knative/tools/rights/takeover.ts';
 import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
 import { IMPROBABLE_ETCDS } from '../../../shared/api/takeover.ts';
-import { type RunningFunction, startFunction } from '../../../shared/function/start.ts';
 import { SERVICES } from '../../../shared/stateful/parts.ts';
 import {
   CLEANUP,
@@ -25,54 +21,36 @@ import {
   WEBHOOKS,
 } from '../../builders/legacy-kind.ts';
 import { OldEtcdMembers } from '../../builders/old-etcd-members.ts';
-import type { JobPods } from '../etcd-backup/job-pods.ts';
+import { oldPods } from '../../builders/old-pods.ts';
 import { EtcdPlace } from '../etcd-cluster/etcd-place.ts';
 import type { Named } from '../etcd-cluster/etcd-scene.ts';
-import { environmentOf, startJobPods } from './copying.ts';
+import { Copying } from './copying.ts';
 import { keepSweeping } from './keep-sweeping.ts';
 import { MortalPlace } from './mortal-place.ts';
 import { namespace } from './old-side.ts';
 
-const MEMBERS = ['old-0', 'old-1', 'old-2'];
 /** It was removed, and its pod ends again and again. */
 const REMOVED = 'old-3';
-export const PEERS = [...MEMBERS, REMOVED];
+export const PEERS = ['old-0', 'old-1', 'old-2', REMOVED];
 export const OPERATOR = 'eco-controller-manager';
-const NETWORK = `127.${randomInt(1, 255)}.${randomInt(1, 255)}`;
-const ipOf = (name: string): string => `${NETWORK}.${PEERS.indexOf(name) + 1}`;
+const PODS = oldPods(PEERS, 'old');
 const WITHIN_MS = 240_000;
 
 export class ImprobablePlace extends MortalPlace {
   readonly etcd: EtcdPlace;
-  readonly #jobs: readonly JobPods[];
-  readonly #copying: readonly RunningFunction[];
-  readonly #old = new OldEtcdMembers(
-    MEMBERS.map((name) => ({ name, ip: ipOf(name), host: `${name}.old` })),
-  );
+  readonly #copying: Copying;
+  readonly #old = new OldEtcdMembers(PODS.filter(({ name }) => name !== REMOVED));
   protected override readonly withinMs = WITHIN_MS;
 
-  private constructor(
-    etcd: EtcdPlace,
-    jobs: readonly JobPods[],
-    copying: readonly RunningFunction[],
-  ) {
+  private constructor(etcd: EtcdPlace, copying: Copying) {
     super(etcd.kube, namespace);
     this.etcd = etcd;
-    this.#jobs = jobs;
     this.#copying = copying;
   }
 
   static async start(): Promise<ImprobablePlace> {
     const etcd = await EtcdPlace.start({ controllers: ['job-controller'] });
-    const { backups, restores } = await startJobPods(etcd, {});
-    const copying = await Promise.all(
-      [etcdBackup, etcdRestore].map(async (one) => {
-        const environment = await environmentOf(etcd, one.name);
-        const build = { version: '0.0.0', commit: '' };
-        return startFunction(one as typeof etcdBackup, { environment, build });
-      }),
-    );
-    const place = new ImprobablePlace(etcd, [backups, restores], copying);
+    const place = new ImprobablePlace(etcd, await Copying.start(etcd));
     await place.#old.start(etcd.plane);
     await place.#leave();
     return place;
@@ -90,9 +68,8 @@ export class ImprobablePlace extends MortalPlace {
     );
     await defineLegacyKind(kube, IMPROBABLE_ETCDS, 'EtcdCluster', 'ietcd');
     await defineLegacyKind(kube, IMPROBABLE_PEERS, 'EtcdPeer', 'ipeer');
-    const peers = PEERS.map((name) => {
-      const finalizers = name === REMOVED ? [CLEANUP] : [];
-      return { name, ip: ipOf(name), finalizers };
+    const peers = PODS.map(({ name, ip }) => {
+      return { name, ip, finalizers: name === REMOVED ? [CLEANUP] : [] };
     });
     await leaveOnServer(kube, { namespace, name: 'old', peers, spec: { replicas: 3 } });
     const removed = await kube.get(IMPROBABLE_PEERS, { namespace, name: REMOVED });
@@ -117,8 +94,7 @@ export class ImprobablePlace extends MortalPlace {
 
   async stop(): Promise<void> {
     await this.stopTakeover();
-    await Promise.all(this.#copying.map((one) => one.stop()));
-    await Promise.all(this.#jobs.map((one) => one.stop()));
+    await this.#copying.stop();
     await this.etcd.stop();
   }
 
@@ -135,7 +111,7 @@ export class ImprobablePlace extends MortalPlace {
 
   protected override wakeOthers(signal: AbortSignal): Promise<void> {
     const ports = ['etcd-cluster', 'etcd-peer'].map((one) => this.etcd.portOf(one));
-    return keepSweeping([...ports, ...this.#copying.map(({ port }) => port)], signal);
+    return keepSweeping([...ports, ...this.#copying.ports], signal);
   }
 
   async service() {
@@ -146,6 +122,6 @@ export class ImprobablePlace extends MortalPlace {
   }
 
   get oldUrl(): string {
-    return `http://${ipOf('old-0')}:2379`;
+    return `http://${PODS[0]?.ip}:2379`;
   }
 }

@@ -2,7 +2,6 @@
 // members as bare pods, which know each other by their names, and the functions, each with the
 // rights of its own account. Members of the new cluster are processes as well, and both sides
 // resolve the names of all.
-import { randomInt } from 'node:crypto';
 import { takeoverRights } from '../../../knative/tools/rights/takeover.ts';
 import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
 import { type EtcdAdmin, openEtcdAdmin } from '../../../shared/etcd/admin.ts';
@@ -11,6 +10,7 @@ import { PODS, SERVICES } from '../../../shared/stateful/parts.ts';
 import { defineLegacyEtcd, LegacyEtcd } from '../../builders/legacy-etcd.ts';
 import { startOperator } from '../../builders/legacy-kind.ts';
 import { OldEtcdMembers } from '../../builders/old-etcd-members.ts';
+import { oldPods } from '../../builders/old-pods.ts';
 import { EtcdPlace } from '../etcd-cluster/etcd-place.ts';
 import type { Named } from '../etcd-cluster/etcd-scene.ts';
 import { keepSweeping } from './keep-sweeping.ts';
@@ -18,8 +18,7 @@ import { MortalPlace } from './mortal-place.ts';
 import { namespace } from './old-side.ts';
 
 export const OLD = ['old-a', 'old-b', 'old-c'];
-const NETWORK = `127.${randomInt(1, 255)}.${randomInt(1, 255)}`;
-const ipOf = (name: string): string => `${NETWORK}.${OLD.indexOf(name) + 1}`;
+const MEMBERS = oldPods(OLD, `old.${namespace}.svc`);
 /** Each change of members waits five seconds for the one before. */
 const WITHIN_MS = 300_000;
 
@@ -36,11 +35,8 @@ export class JoinPlace extends MortalPlace {
 
   /** `into`: the names that a person grants. */
   static async start(into: readonly string[]): Promise<JoinPlace> {
-    const members = OLD.map((name) => {
-      return { name, ip: ipOf(name), host: `${name}.old.${namespace}.svc` };
-    });
     // So that those that join are sent a snapshot.
-    const old = new OldEtcdMembers(members, ['--snapshot-count=100']);
+    const old = new OldEtcdMembers(MEMBERS, ['--snapshot-count=100']);
     const { hosts } = old;
     const etcd = await EtcdPlace.start({ hosts, tellHosts: (text) => old.tellHosts(text) });
     const place = new JoinPlace(etcd);
@@ -53,7 +49,7 @@ export class JoinPlace extends MortalPlace {
     );
     await defineLegacyEtcd(etcd.kube);
     const claimOf = (name: string) => (name === 'old-a' ? {} : { claim: name });
-    await place.old.create(OLD.map((name) => ({ name, ip: ipOf(name), ...claimOf(name) })));
+    await place.old.create(MEMBERS.map(({ name, ip }) => ({ name, ip, ...claimOf(name) })));
     await startOperator(etcd.kube, namespace, 'etcd-operator');
     return place;
   }
@@ -110,6 +106,6 @@ export class JoinPlace extends MortalPlace {
   }
 
   get oldUrl(): string {
-    return `http://${ipOf('old-a')}:2379`;
+    return `http://${MEMBERS[0]?.ip}:2379`;
   }
 }

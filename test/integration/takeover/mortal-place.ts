@@ -82,7 +82,7 @@ export abstract class MortalPlace {
   async wakeUntil(
     name: string,
     what: string,
-    isSo: (status: TakeoverStatus) => boolean,
+    isSo: (status: TakeoverStatus) => boolean | Promise<boolean>,
     { died = async () => undefined }: Followed = {},
   ): Promise<void> {
     const done = new AbortController();

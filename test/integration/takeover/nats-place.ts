@@ -1,27 +1,15 @@
 // A place for takeovers of a NATS of the NATS operator: three servers of 2.1.9 with logins and TLS
 // everywhere as bare pods, an operator of them, and clients with TLS.
-import { randomInt } from 'node:crypto';
 import { takeoverRights } from '../../../knative/tools/rights/takeover.ts';
 import type { Part } from '../../../knative/try/local/process/part.ts';
 import { issue, makeAuthority } from '../../../shared/x509.ts';
 import { startOperator } from '../../builders/legacy-kind.ts';
 import { defineLegacyNats, LegacyNats } from '../../builders/legacy-nats.ts';
 import { startOldNats } from '../../builders/old-nats-servers.ts';
-import {
-  LOGIN,
-  namespace,
-  type Opened,
-  type OldServer,
-  openPlace,
-  RoutedPlace,
-} from './routed-place.ts';
+import { oldPods } from '../../builders/old-pods.ts';
+import { LOGIN, namespace, type Opened, openPlace, RoutedPlace } from './routed-place.ts';
 
-const NETWORK = `127.${randomInt(1, 255)}.${randomInt(1, 255)}`;
-const OLD: readonly OldServer[] = [1, 2, 3].map((at) => ({
-  name: `old-${at}`,
-  ip: `${NETWORK}.${at}`,
-  host: `old-${at}.old-mgmt.${namespace}.svc`,
-}));
+const OLD = oldPods(['old-1', 'old-2', 'old-3'], `old-mgmt.${namespace}.svc`);
 /** A NatsCluster for each time that it is rolled back. */
 const INTO = Array.from({ length: 8 }, (_, at) => `next-${at}`);
 const HOST = `old.${namespace}.svc`;

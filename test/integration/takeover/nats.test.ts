@@ -1,7 +1,6 @@
 // A real nats-server 2.1.9 of three servers as bare pods, with logins and TLS, and the function
 // under its own account: it plans on what they say and on what they were told. Nothing of theirs is
 // changed before a person confirms it.
-import { randomInt } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { takeover } from '../../../functions/takeover/index.ts';
 import { takeoverRights } from '../../../knative/tools/rights/takeover.ts';
@@ -17,14 +16,14 @@ import { PODS, SECRETS, SERVICES } from '../../../shared/stateful/parts.ts';
 import { issue, makeAuthority } from '../../../shared/x509.ts';
 import { configText, defineLegacyNats, LegacyNats } from '../../builders/legacy-nats.ts';
 import { startOldNats } from '../../builders/old-nats-servers.ts';
+import { oldPods } from '../../builders/old-pods.ts';
 import { sendEvent } from '../../builders/send-event.ts';
 import { startOwnPart } from '../../lanes/own-part.ts';
 import { Installed } from '../manifests/installed.ts';
 
 const namespace = 'shop';
 const ACCOUNT = { namespace: 'ballast-system', name: 'takeover' };
-const NETWORK = `127.${randomInt(1, 255)}.${randomInt(1, 255)}`;
-const SERVERS = [1, 2, 3].map((at) => ({ name: `old-${at}`, ip: `${NETWORK}.${at}` }));
+const SERVERS = oldPods(['old-1', 'old-2', 'old-3'], `old-mgmt.${namespace}.svc`);
 const PASSWORD = 'known to nobody else';
 const GIVEN = { tls: { clients: { secretName: 'new-tls' } } };
 const LONG = { timeout: 60_000, interval: 500 };

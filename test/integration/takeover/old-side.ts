@@ -1,6 +1,5 @@
 // The old side of a takeover by snapshot and restore, for each operator: three members, with or
 // without TLS, and what the operator left of them in the API server.
-import { randomInt } from 'node:crypto';
 import type { OperatorPlace } from '../../../knative/tools/rights/takeover.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { ResourceRef } from '../../../shared/kube/objects.ts';
@@ -8,25 +7,19 @@ import { AENIX_ETCDS, LEGACY_ETCDS } from '../../../shared/api/takeover.ts';
 import { AenixEtcd, defineAenixEtcd } from '../../builders/aenix-etcd.ts';
 import { defineLegacyEtcd, LegacyEtcd } from '../../builders/legacy-etcd.ts';
 import { leaveWebhook } from '../../builders/legacy-kind.ts';
+import { type OldPod, oldPods } from '../../builders/old-pods.ts';
 import { LegacyTls, type TlsLayout } from './legacy-tls.ts';
 
 export const namespace = 'shop';
 
-export interface Member {
-  readonly name: string;
-  readonly ip: string;
-  /** Its name in DNS. */
-  readonly host: string;
-}
-
 export interface OldSide {
   readonly ref: ResourceRef;
-  readonly members: readonly Member[];
+  readonly members: readonly OldPod[];
   /** The program of its members, and where that has the JSON gateway. */
   readonly etcd: 'etcd-3-3' | 'etcd-previous';
   readonly gateway: '/v3beta' | '/v3';
   /** Beside those of each member, and those of TLS. */
-  readonly flags: (member: Member) => readonly string[];
+  readonly flags: (member: OldPod) => readonly string[];
   readonly peers: 'http' | 'https';
   /** Undefined without TLS. */
   readonly tls: LegacyTls | undefined;
@@ -41,17 +34,7 @@ export interface OldSide {
   readonly takeOver: (kube: KubeClient, name: string, into: object) => Promise<void>;
 }
 
-/** A network of its own. */
-function membersOf(names: readonly string[], headless: string): readonly Member[] {
-  const network = `127.${randomInt(1, 255)}.${randomInt(1, 255)}`;
-  return names.map((name, at) => ({
-    name,
-    ip: `${network}.${at + 1}`,
-    host: `${name}.${headless}.${namespace}.svc`,
-  }));
-}
-
-const tlsOf = (isSecret: boolean, members: readonly Member[], layout: TlsLayout) =>
+const tlsOf = (isSecret: boolean, members: readonly OldPod[], layout: TlsLayout) =>
   isSecret
     ? new LegacyTls(
         namespace,
@@ -88,7 +71,7 @@ const OF_COREOS: TlsLayout = {
 
 /** Bare pods, the first without a claim. */
 export function coreosSide(isSecret: boolean): OldSide {
-  const members = membersOf(['old-a', 'old-b', 'old-c'], 'old');
+  const members = oldPods(['old-a', 'old-b', 'old-c'], `old.${namespace}.svc`);
   const tls = tlsOf(isSecret, members, OF_COREOS);
   const of = (kube: KubeClient) => new LegacyEtcd(kube, namespace, 'old');
   return {
@@ -138,7 +121,7 @@ const OF_AENIX: TlsLayout = {
 
 /** The pods of a StatefulSet, and an operator of all namespaces whose webhooks are dead. */
 export function aenixSide(isSecret: boolean): OldSide {
-  const members = membersOf(['old-0', 'old-1', 'old-2'], 'old-headless');
+  const members = oldPods(['old-0', 'old-1', 'old-2'], `old-headless.${namespace}.svc`);
   const tls = tlsOf(isSecret, members, OF_AENIX);
   const operator = { namespace: 'operators', name: 'etcd-operator' };
   const of = (kube: KubeClient) => new AenixEtcd(kube, namespace, 'old');

@@ -2,13 +2,12 @@
 // a writer that keeps its connection. Rolled back from amid the way it serves as before; carried
 // out, not a single acknowledged write is lost, also one that somebody forced through in between.
 import { expect } from 'vitest';
-import { takeover } from '../../../functions/takeover/index.ts';
 import type { TakeoverStatus } from '../../../shared/api/takeover.ts';
 import { openEtcdAdmin } from '../../../shared/etcd/admin.ts';
 import { CLAIMS, PODS, SERVICES } from '../../../shared/stateful/parts.ts';
 import { DEPLOYMENTS } from '../../builders/legacy-kind.ts';
 import { base64, type LegacyClient } from './legacy-client.ts';
-import { alive, mortalTakeover, type Witness } from './mortal-takeover.ts';
+import { alive, type Witness } from './mortal-takeover.ts';
 import { namespace, type OldSide } from './old-side.ts';
 import { TakeoverPlace } from './takeover-place.ts';
 import { podOfService, Writer } from './writer.ts';
@@ -49,7 +48,8 @@ export async function stopScene({ place, client, writer }: RestoreScene): Promis
 }
 
 /** The first one of pods of Jobs is thrown. */
-export function expectNoErrors({ place: { backups, restores } }: RestoreScene): void {
+export function expectNoErrors({ place }: RestoreScene): void {
+  const { backups, restores } = place.copying;
   const [error] = [...backups.errors.splice(0), ...restores.errors.splice(0)];
   if (error !== undefined) throw error;
 }
@@ -118,12 +118,12 @@ export async function expectRolledBackLate(scene: RestoreScene): Promise<void> {
     isAsked = true;
     await place.edit('late', { rollback: true });
   };
-  await place.restartTakeover(mortalTakeover(back));
+  await place.startTakeover(back);
   await rollBack(scene, 'late', async () => undefined);
   const { steps, work } = await place.status('late');
   expect([isAsked, steps?.at(-1)?.name]).toEqual([true, 'SwitchService']);
   expect(work?.switchingAt).toBeUndefined();
-  await place.restartTakeover(mortalTakeover(alive));
+  await place.startTakeover(alive);
 }
 
 async function rollBack(
@@ -213,13 +213,13 @@ async function expectLetGo(scene: RestoreScene): Promise<void> {
 /** Written to once more after the snapshot, and by a function that ends amid the way. */
 export async function expectCarriedOut(scene: RestoreScene): Promise<void> {
   const { place } = scene;
-  place.restores.isHeld = true;
+  place.copying.restores.isHeld = true;
   const id = await place.confirm('over');
   await place.wakeUntil('over', 'it to be restored', isAt('MakeCluster'));
   await writeLate(scene);
   await place.wakeUntil('over', 'another attempt', ({ work }) => work?.attempt === 2);
-  place.restores.isHeld = false;
-  await place.restartTakeover(takeover);
+  place.copying.restores.isHeld = false;
+  await place.startTakeover(alive);
   await place.wakeUntil('over', 'it to be done', ({ phase }) => phase === 'Done');
   const { plan, work, steps = [], conditions } = await place.status('over');
   expect([plan?.id, work?.plan]).toEqual([id, id]);

@@ -9,6 +9,7 @@ import type { RunningFunction } from '../../../shared/function/start.ts';
 import type { Manifest } from '../../../shared/kube/objects.ts';
 import { askAccounts } from '../../../shared/nats/monitor.ts';
 import { PODS, SERVICES } from '../../../shared/stateful/parts.ts';
+import type { OldPod } from '../../builders/old-pods.ts';
 import { SHIPPED } from '../../builders/shipped.ts';
 import { type Audit, prepareAudit } from '../../lanes/audit.ts';
 import { requestsIn } from '../manifests/installed.ts';
@@ -27,18 +28,12 @@ export const CLIENTS = 50;
 const WITHIN_MS = 300_000;
 const LOOK_EVERY_MS = 50;
 
-export interface OldServer {
-  readonly name: string;
-  readonly ip: string;
-  readonly host: string;
-}
-
 export interface Opened {
   readonly place: Place;
   readonly audit: Audit;
 }
 
-export async function openPlace(servers: readonly OldServer[]): Promise<Opened> {
+export async function openPlace(servers: readonly OldPod[]): Promise<Opened> {
   const audit = await prepareAudit();
   const lines = servers.map(({ ip, host }) => `${ip} ${host}`);
   return { audit, place: await Place.start({ apiServerFlags: audit.flags, hosts: lines }) };
@@ -55,7 +50,7 @@ export abstract class RoutedPlace extends MortalPlace {
   #natsCluster: RunningFunction | undefined;
   protected override readonly withinMs = WITHIN_MS;
 
-  abstract readonly servers: readonly OldServer[];
+  abstract readonly servers: readonly OldPod[];
 
   protected constructor({ place, audit }: Opened) {
     super(place.kube, namespace);

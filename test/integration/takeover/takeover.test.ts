@@ -1,7 +1,6 @@
 // A real etcd 3.3.27 of three members as bare pods, and the function under its own account: it
 // plans on what they say, and anew when they say something else. Nothing of theirs is changed.
 import { execFile } from 'node:child_process';
-import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -19,17 +18,14 @@ import { SWEEP } from '../../../shared/function/sources.ts';
 import type { RunningFunction } from '../../../shared/function/start.ts';
 import { CLAIMS, PODS, SERVICES } from '../../../shared/stateful/parts.ts';
 import { defineLegacyEtcd, LegacyEtcd } from '../../builders/legacy-etcd.ts';
+import { type OldPod, oldPods } from '../../builders/old-pods.ts';
 import { sendEvent } from '../../builders/send-event.ts';
 import { startOwnPart } from '../../lanes/own-part.ts';
 import { Installed } from '../manifests/installed.ts';
 
 const MAIN = fileURLToPath(new URL('../../../knative/tools/takeover/main.ts', import.meta.url));
 const namespace = 'shop';
-const NETWORK = `127.${randomInt(1, 255)}.${randomInt(1, 255)}`;
-const MEMBERS = ['old-a', 'old-b', 'old-c'].map((name, at) => ({
-  name,
-  ip: `${NETWORK}.${at + 1}`,
-}));
+const MEMBERS = oldPods(['old-a', 'old-b', 'old-c'], `old.${namespace}.svc`);
 const LONG = { timeout: 60_000, interval: 500 };
 
 let installed: Installed;
@@ -37,7 +33,7 @@ let etcds: readonly Part[];
 let running: RunningFunction;
 let old: LegacyEtcd;
 
-async function startMember({ name, ip }: (typeof MEMBERS)[number]): Promise<Part> {
+async function startMember({ name, ip }: OldPod): Promise<Part> {
   const { plane } = installed;
   const url = `http://${ip}:2379`;
   return startOwnPart(plane, {
