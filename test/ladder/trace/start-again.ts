@@ -8,7 +8,7 @@ import { join } from 'node:path';
 /** Before all that a copy holds was written, so that each reading is noted. */
 export const LONG_AGO = new Date(0);
 
-/** Of what is committed. Others write to what is installed meanwhile. */
+/** Files that are committed, since others write to what is installed meanwhile. */
 export function forgetReads(root: string): void {
   const told = execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8' });
   const paths = told.split('\0').filter((path) => path !== '');

@@ -1,3 +1,4 @@
+// Access times begin anew in a copy of the repository, and nowhere else.
 import { execFileSync } from 'node:child_process';
 import { statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
