@@ -157,5 +157,5 @@ export const keptDefinition = (name: string): PlannedObject => ({
   action: 'Keep',
   kind: 'CustomResourceDefinition',
   name,
-  why: 'Other namespaces may have objects of it; delete it when none is left.',
+  why: 'Other namespaces may have objects of it; `npm run takeover` tells when none is left.',
 });

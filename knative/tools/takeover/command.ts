@@ -15,7 +15,8 @@ etcd.aenix.io and of etcd.improbable.io, and NatsClusters of nats.io, and for a 
 (a StatefulSet), and prints for each how it would be taken over: every object that would be made,
 adopted, changed, deleted or kept, the steps, and what speaks against it. Nothing is changed, and
 nothing is carried out from here. A plan with an id is the word of the function, of a Takeover that
-is there.
+is there. Last it says which definitions of these operators can go, since nobody has objects of
+them.
 
   -n, --namespace NAME  in this namespace alone
   --manifests           prints a Takeover for each that has none, to be applied
@@ -60,11 +61,13 @@ export async function runTakeover(
       out(usage);
       return 0;
     }
-    const found = await find(open, values.namespace);
+    const isPage = values.manifests !== true && values['nats-clusters'] !== true;
+    const { found, definitions } = await find(open, values.namespace, isPage);
     if (found.length === 0) out(NOTHING);
     else if (values.manifests === true) out(await takeoversOf(found, err));
     else if (values['nats-clusters'] === true) out(await yamlOf(natsClustersIn(found)));
     else out(await pagesOf(found));
+    out(definitions);
     return found.some(({ plan }) => plan.refusals.length > 0) ? REFUSED : 0;
   } catch (error) {
     const isUsage = error instanceof UsageError;
@@ -74,14 +77,27 @@ export async function runTakeover(
   }
 }
 
+interface Found {
+  readonly found: readonly FoundLegacy[];
+  /** Lines about them, for who looks at the whole cluster. */
+  readonly definitions: string;
+}
+
 async function find(
   open: () => Promise<KubeClient>,
   namespace: string | undefined,
-): Promise<readonly FoundLegacy[]> {
-  const { findLegacy } = await import('./find.ts');
+  isPage: boolean,
+): Promise<Found> {
+  const { findLegacy, LEGACY_GROUPS } = await import('./find.ts');
+  const { definitionsPage, findDefinitions } = await import('./definitions.ts');
   const kube = await open();
   try {
-    return await findLegacy(kube, namespace);
+    const found = await findLegacy(kube, namespace);
+    const isOfAll = isPage && namespace === undefined;
+    // Plans tell of what is left of others.
+    const groups = LEGACY_GROUPS.filter((group) => !found.some((one) => one.group === group));
+    const left = isOfAll ? await findDefinitions(kube, groups) : [];
+    return { found, definitions: left.map(definitionsPage).join('') };
   } finally {
     await kube.close();
   }

@@ -59,6 +59,11 @@ const KINDS: readonly Kind[] = [
   { ref: STATEFUL_SETS, kind: 'StatefulSet', mode: 'Route', label: 'helm.sh/chart', is: isOfChart },
 ];
 
+/** Kinds that operators defined. */
+export const LEGACY_GROUPS = KINDS.filter(({ label }) => label === undefined).map(
+  ({ ref }) => ref.group,
+);
+
 interface Left {
   readonly of: Kind;
   readonly object: KubeObject;

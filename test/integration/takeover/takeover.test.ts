@@ -104,6 +104,9 @@ test('where nobody knows the kind there is nothing to take over', async () => {
   expect(await reasons()).toEqual(['KindMissing']);
   await defineLegacyEtcd(installed.kube);
   expect(await reasons()).toEqual(['LegacyMissing']);
+  const { stdout } = await command();
+  const line = '&& test -z "$left" && kubectl delete crd etcdclusters.etcd.database.coreos.com\n';
+  expect(stdout.endsWith(line)).toBe(true);
 });
 
 test('what was not granted by name is told when it is planned, with what grants it', async () => {

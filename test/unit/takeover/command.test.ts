@@ -3,6 +3,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { runTakeover, USAGE } from '../../../knative/tools/takeover/command.ts';
+import { CRDS } from '../../../shared/kube/crds.ts';
 import { LEGACY_ETCDS, TAKEOVERS } from '../../../shared/api/takeover.ts';
 import { KubeError } from '../../../shared/kube/errors.ts';
 import { SERVICES, STATEFUL_SETS } from '../../../shared/stateful/parts.ts';
@@ -54,6 +55,7 @@ test.each([
 });
 
 const LINE = /^Nothing of an operator that is gone is here[^\n]*\n$/;
+const LINE_FIRST = /^Nothing of an operator that is gone is here[^\n]*\n./;
 
 test('where there is nothing it says so in one line', async () => {
   world.kube.remove(LEGACY_ETCDS, { namespace, name: 'old' });
@@ -73,6 +75,63 @@ test('an API server that does not answer is told of', async () => {
     throw new KubeError('KUBE_UNAVAILABLE', 'Nobody answers.', { verb: 'list', ref });
   };
   expect(await run()).toEqual({ code: 2, out: '', err: 'Nobody answers.\n' });
+});
+
+function define(name: string, served = true): void {
+  const apiVersion = 'apiextensions.k8s.io/v1';
+  const spec = {
+    versions: [
+      { name: 'v0', served: false },
+      { name: 'v1', served },
+    ],
+  };
+  world.kube.put(CRDS, { apiVersion, kind: 'CustomResourceDefinition', metadata: { name }, spec });
+}
+
+const DELETES = /test -z "\$left" && kubectl delete crd (.*)$/gm;
+const deletedBy = (out: string) => [...out.matchAll(DELETES)].map(([, names]) => names);
+
+test('definitions go last, when nobody has objects of any of the group', async () => {
+  define('etcdclusters.etcd.database.coreos.com');
+  define('etcdbackups.etcd.database.coreos.com');
+  define('natsclusters.nats.io');
+  define('natsserviceroles.nats.io');
+  define('streams.jetstream.nats.io');
+  withDefaults();
+  expect(deletedBy((await run()).out)).toEqual(['natsclusters.nats.io natsserviceroles.nats.io']);
+  world.kube.remove(LEGACY_ETCDS, { namespace, name: 'old' });
+  const ROLES = { group: 'nats.io', version: 'v1', resource: 'natsserviceroles' };
+  const metadata = { namespace: 'far', name: 'web' };
+  world.kube.put(ROLES, { apiVersion: 'nats.io/v1', kind: 'NatsServiceRole', metadata });
+  const { code, out } = await run();
+  expect(code).toBe(0);
+  expect(out).toMatch(LINE_FIRST);
+  expect(deletedBy(out)).toEqual([
+    'etcdclusters.etcd.database.coreos.com etcdbackups.etcd.database.coreos.com',
+  ]);
+  expect(out).toContain(
+    'Definitions of nats.io stay: objects of natsserviceroles.nats.io are left ' +
+      '(kubectl get natsserviceroles.nats.io -A).',
+  );
+});
+
+test('a definition that serves no version may have objects, and stays', async () => {
+  define('natsclusters.nats.io', false);
+  withDefaults();
+  expect(deletedBy((await run()).out)).toEqual([]);
+});
+
+test('no word is said of definitions in one namespace, and of those nobody may list', async () => {
+  world.kube.remove(LEGACY_ETCDS, { namespace, name: 'old' });
+  define('natsclusters.nats.io');
+  expect(await run('-n', namespace)).toMatchObject({ out: expect.stringMatching(LINE) });
+  expect(await run('--manifests')).toMatchObject({ out: expect.stringMatching(LINE) });
+  const pages = world.kube.pages.bind(world.kube);
+  world.kube.pages = (ref, selection) => {
+    if (ref !== CRDS) return pages(ref, selection);
+    throw new KubeError('KUBE_FORBIDDEN', 'You may not.', { verb: 'list', ref });
+  };
+  expect(await run()).toMatchObject({ code: 0, out: expect.stringMatching(LINE) });
 });
 
 test.each([
