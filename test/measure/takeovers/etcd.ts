@@ -14,14 +14,15 @@ const NAMESPACE = 'shop';
 const OLD = ['old-a', 'old-b', 'old-c'];
 const CLIENT_PORT = 2379;
 const STORED = 'stored/';
+const RIGHTS = [['takeover', '--into', 'old-2'], ['etcd-cluster'], ['etcd-peer']];
 /** Many keys at once. */
 const BULK_WITHIN_MS = 30_000;
 
 /** Writers wait meanwhile, and a client that is refused goes to whom the Service leads by then. */
 export const takeoverEtcd = (keys: number, print: Print): Promise<void> =>
   onCluster(print, async (kube) => {
-    const functions = ['takeover', 'etcd-backup', 'etcd-restore', 'etcd-cluster', 'etcd-peer'];
-    const left = await Left.of(new Scene(kube, NAMESPACE, print), keys, functions.map(alone));
+    const rights = [...RIGHTS, ['etcd-backup'], ['etcd-restore']];
+    const left = await Left.of(new Scene(kube, NAMESPACE, print), keys, rights);
     const own = new LegacyClient(undefined, 'old-client');
     const writer = new Writer(own, () => {
       // Its next request has a connection of its own.
@@ -46,14 +47,11 @@ export const takeoverEtcd = (keys: number, print: Print): Promise<void> =>
 /** Nobody waits, and what two writers and two readers see is the history of one store. */
 export const takeoverJoin = (keys: number, print: Print): Promise<void> =>
   onCluster(print, async (kube) => {
-    const rights = [['takeover', '--into', 'old-2'], ['etcd-cluster'], ['etcd-peer']];
-    const left = await Left.of(new Scene(kube, NAMESPACE, print), keys, rights);
+    const left = await Left.of(new Scene(kube, NAMESPACE, print), keys, RIGHTS);
     const open = () => openEtcdAdmin({ endpoints: [{ url: left.url }] });
     await EtcdTraffic.during('Join', open, () => left.leadOver({ mode: 'Join' }));
     await left.compare(print);
   });
-
-const alone = (name: string): readonly string[] => [name];
 
 /** Members that an operator left, and what was stored there. */
 class Left {
