@@ -1,13 +1,9 @@
 // Asks the API server whether it would lead the Service of the clients over: what it refuses is
 // known before writers wait, and before it is noted that nothing leads back.
-import { cut } from '../../shared/cut.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import type { Takeover } from './object.ts';
-import { isUndoing } from './records.ts';
 import type { FoundService } from './state.ts';
-import { type Changes, tryChange } from './try-change.ts';
-
-const WHY_BYTES_MAX = 1_000;
+import { type Changes, isNext, tryChange } from './try-change.ts';
 
 /** `lead`: the patch as it would be made. */
 export async function tryLead(
@@ -23,15 +19,13 @@ export async function tryLead(
 }
 
 /** For a plan, and when it is next. */
-function isTime({ spec, status: { work, steps } }: Takeover): boolean {
-  if (work === undefined) return true;
-  return steps?.at(-1)?.name === 'SwitchService' && !isUndoing(work) && spec.rollback !== true;
-}
+const isTime = (takeover: Takeover): boolean =>
+  takeover.status.work === undefined || isNext(takeover, 'SwitchService');
 
 function refused({ namespace, spec }: Takeover, { name }: FoundService, why: string): Reason {
   const message =
     `Service ${namespace}/${name} could not be led to ${spec.into.name}: ` +
-    `${cut(why, WHY_BYTES_MAX)} Have it let the function do that, or lead clients to another ` +
+    `${why} Have it let the function do that, or lead clients to another ` +
     'Service by hand. What was begun can be rolled back (spec.rollback: true).';
   return { reason: 'ServiceRefused', message };
 }

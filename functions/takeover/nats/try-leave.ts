@@ -1,17 +1,13 @@
 // Asks the API server whether it would let the first old server leave, before it is noted that
 // nothing leads back.
-import { cut } from '../../../shared/cut.ts';
 import type { Reason } from '../../../shared/kube/conditions.ts';
-import { isUndoing } from '../records.ts';
-import { type Changes, tryChange } from '../try-change.ts';
+import { type Changes, isNext, tryChange } from '../try-change.ts';
 import { hasWayBack } from '../way-back.ts';
 import { endServer } from './end-server.ts';
 import { makerOf } from './made/makers.ts';
 import { firstLeaving } from './move-clients.ts';
 import { grantOf } from './refuse-config.ts';
 import type { NatsState } from './state.ts';
-
-const WHY_BYTES_MAX = 1_000;
 
 export async function tryLeave(
   kube: Changes,
@@ -24,18 +20,17 @@ export async function tryLeave(
   return why === undefined ? undefined : refused(state, why);
 }
 
-function isTime({ takeover: { spec, status } }: NatsState): boolean {
-  const { work, steps } = status;
-  if (work === undefined || isUndoing(work) || spec.rollback === true) return false;
-  return steps?.at(-1)?.name === 'MoveClients' && hasWayBack(work);
-}
+const isTime = ({ takeover }: NatsState): boolean =>
+  isNext(takeover, 'MoveClients') &&
+  takeover.status.work !== undefined &&
+  hasWayBack(takeover.status.work);
 
 function refused(state: NatsState, why: string): Reason {
   const { namespace, spec } = state.takeover;
   const { words } = makerOf(spec.legacy);
   const message =
     `No server of ${words.object(`${namespace}/${spec.legacy.name}`)} could be ended: ` +
-    `${cut(why, WHY_BYTES_MAX)} Have the API server let the function do that; it is granted by: ` +
-    `${grantOf(state)} What was begun can be rolled back (spec.rollback: true).`;
+    `${why} What was begun can be rolled back (spec.rollback: true); or have the API server let ` +
+    `the function do that, and it goes on. Rights are granted by: ${grantOf(state)}`;
   return { reason: 'LeaveRefused', message };
 }

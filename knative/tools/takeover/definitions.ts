@@ -62,7 +62,10 @@ async function isUsed(kube: KubeClient, group: string, name: string): Promise<bo
 export function definitionsPage({ group, names, used }: LeftDefinitions): string {
   if (used.length > 0) {
     const shown = used.map((name) => `kubectl get ${name} -A`).join('; ');
-    return `Definitions of ${group} stay: objects of ${used.join(', ')} are left (${shown}).\n`;
+    return (
+      `Definitions of ${group} stay: objects of ${used.join(', ')} are left (${shown}). One of ` +
+      'which no version is served may have some, and stays, too.\n'
+    );
   }
   return (
     `Nobody has an object of ${group} in any namespace. Once its operator is gone for good its ` +
